@@ -215,6 +215,37 @@ def test_a_spider_that_the_player_did_not_kill_drops_no_eye_and_no_experience(sc
     assert scene.player["xp"] == 0
 
 
+def test_a_killed_rabbit_drops_hide_meat_and_rarely_a_foot(scene: Any) -> None:
+    quantities, mobs = killed(scene, "rabbit", 200, 0.25)
+    assert set(mobs) == {ID["rabbit"], ID["rabbit_hide"], ID["rabbit_foot"]}
+    assert quantities == mobs, "at most one of each"
+    assert 75 <= mobs[ID["rabbit"]] <= 125
+    assert 75 <= mobs[ID["rabbit_hide"]] <= 125
+    assert 6 <= mobs[ID["rabbit_foot"]] <= 36
+    assert 200 <= scene.player["xp"] <= 600
+
+
+@pytest.mark.parametrize(
+    ("kind", "tall", "items", "xp"),
+    [
+        ("wolf", 0.4, set(), (1, 3)),
+        ("horse", 0.8, {"leather"}, (1, 3)),
+        ("donkey", 0.8, {"leather"}, (1, 3)),
+        ("llama", 0.9, {"leather"}, (1, 3)),
+        ("husk", 1.0, {"rotten_flesh", "iron_ingot", "carrot", "potato"}, (5, 5)),
+    ],
+)
+def test_killed_mobs_drop_the_items_of_the_game(
+    scene: Any, kind: str, tall: float, items: set[str], xp: tuple[int, int]
+) -> None:
+    quantities, mobs = killed(scene, kind, 40, tall)
+    assert set(mobs) <= {ID[name] for name in items}
+    if items:
+        main = ID["leather" if "leather" in items else "rotten_flesh"]
+        assert 20 <= quantities[main] <= 60
+    assert 40 * xp[0] <= scene.player["xp"] <= 40 * xp[1]
+
+
 def test_a_killed_burning_sheep_drops_cooked_mutton_and_wool(scene: Any) -> None:
     sheep = face(scene, "sheep")
     sheep["life"], sheep["fire_ticks"], sheep["colour"] = 0.5, 50, 12

@@ -11,7 +11,7 @@ from voxeldojo.world.blocks import ID as BLOCK
 from voxeldojo.world.chunks import generate
 from voxeldojo.world.collide import overlaps
 from voxeldojo.world.items import ID
-from voxeldojo.world.mob_kinds import FLEES, HALF, LIFE, NAMES, SPEED, STROLLS, TABLE, TALL
+from voxeldojo.world.mob_kinds import FLEES, HALF, HOPS, LIFE, MORE_LIFE, NAMES, SPEED, STROLLS, TABLE, TALL
 from voxeldojo.world.mob_kinds import ID as KIND
 from voxeldojo.world.spawn import summon
 from voxeldojo.world.state import ACTION, World
@@ -33,7 +33,7 @@ def send(mob: Any, x: float, z: float, panic: int = 0) -> None:
 @pytest.mark.parametrize("kind", [kind.name for kind in TABLE])
 @pytest.mark.parametrize("runs", [False, True])
 def test_mobs_walk_and_run_at_the_speed_of_the_game(scene: Any, kind: str, runs: bool) -> None:
-    if runs and FLEES[KIND[kind]] == 0:
+    if (runs and FLEES[KIND[kind]] == 0) or HOPS[KIND[kind]]:
         return
     scene.world.clock["time"] = NIGHT
     scene.stand(MIDDLE - 39, FLOOR + 40, MIDDLE)
@@ -334,6 +334,198 @@ def test_a_climbing_spider_rises_at_the_speed_of_the_game(scene: Any) -> None:
     assert np.diff(heights)[-20:] == pytest.approx((0.2 - 0.08) * 0.98)
 
 
+def test_a_husk_does_not_burn_in_sunlight(scene: Any) -> None:
+    scene.world.clock["time"], scene.world.clock["time_passes"] = NOON, False
+    scene.player["dead"] = True
+    husk, zombie = bring(scene, "husk"), bring(scene, "zombie", x=10.5)
+    scene.tick(700)
+    assert husk["life"] == 20
+    assert zombie["kind"] == 0
+
+
+def strike(scene: Any, mob: Any, damage: float = 1.0) -> None:
+    """Let the player hit a mob once, from two blocks away. The mob has ``damage`` half hearts more than before."""
+    mob["x"], mob["y"], mob["z"], mob["vx"], mob["vz"] = MIDDLE + 0.5, FLOOR, MIDDLE + 2.6, 0, 0
+    mob["life"] += damage
+    scene.stand(MIDDLE + 0.5, FLOOR, MIDDLE + 0.5)
+    scene.look_at(MIDDLE + 0.5, FLOOR + float(TALL[mob["kind"]]) / 2, MIDDLE + 2.6)
+    scene.player["attack_ticks"], scene.player["attack_held"] = 100, False
+    scene.tick(attack=True)
+    assert scene.events["hit_mob"] == mob["kind"]
+
+
+def test_a_wolf_attacks_only_a_player_who_hit_it(scene: Any) -> None:
+    wolf = bring(scene, "wolf", z=3.5)
+    scene.tick(200)
+    assert wolf["panic"] == 0
+    assert scene.player["life"] == 20
+    strike(scene, wolf)
+    for _ in range(100):
+        scene.tick()
+        if scene.player["life"] < 20:
+            break
+    assert scene.player["life"] == 18
+    assert wolf["panic"] > 0
+
+
+@pytest.mark.parametrize(("away", "helps"), [(14.0, True), (20.0, False)])
+def test_wolves_near_a_hit_wolf_also_attack_but_other_mobs_do_not(scene: Any, away: float, helps: bool) -> None:
+    wolf, other, cow = bring(scene, "wolf"), bring(scene, "wolf", z=2.6 + away), bring(scene, "cow", x=6.5, z=2.6)
+    strike(scene, wolf)
+    assert (other["panic"] > 0) == helps
+    assert cow["panic"] == 0
+
+
+def test_a_wolf_gives_up_three_hundred_ticks_after_it_saw_the_player(scene: Any) -> None:
+    wolf = bring(scene, "wolf")
+    strike(scene, wolf)
+    scene.stand(MIDDLE + 0.5, FLOOR, MIDDLE - 39)
+    lasted = 0
+    while wolf["panic"] > 0:
+        wolf["x"], wolf["z"] = MIDDLE + 0.5, MIDDLE + 2.6
+        scene.tick()
+        lasted += 1
+    assert 295 <= lasted <= 301
+
+
+@pytest.mark.parametrize("kind", ["horse", "donkey", "llama"])
+def test_horses_have_a_random_life_between_15_and_30(scene: Any, kind: str) -> None:
+    lives = []
+    for _ in range(400):
+        mob = bring(scene, kind)
+        lives.append(float(mob["life"]))
+        mob["kind"] = 0
+    assert min(lives) >= 15
+    assert max(lives) <= 30
+    assert np.mean(lives) == pytest.approx(22.5, abs=0.8)
+    assert np.std(lives) == pytest.approx(math.sqrt((8**2 - 1 + 9**2 - 1) / 12), abs=0.4)
+
+
+def test_a_horse_walks_up_a_block_without_a_jump(scene: Any) -> None:
+    heights = {}
+    for kind in ("horse", "cow"):
+        mob = bring(scene, kind, z=5.5)
+        for x in range(-3, 4):
+            for z in range(9, 20):
+                scene.put(x, 0, z, "stone")
+        heights[kind] = 0.0
+        for _ in range(80):
+            send(mob, 0.5, 25.5)
+            scene.tick()
+            heights[kind] = max(heights[kind], float(mob["y"]) - FLOOR)
+        assert mob["y"] == FLOOR + 1
+        mob["kind"] = 0
+    assert heights["horse"] == 1
+    assert heights["cow"] > 1.1
+
+
+@pytest.mark.parametrize(("kind", "height", "damage"), [("horse", 6, 0), ("donkey", 10, 2), ("wolf", 6, 3)])
+def test_a_fall_counts_half_for_a_horse(scene: Any, kind: str, height: int, damage: int) -> None:
+    mob = bring(scene, kind, y=height, z=39)
+    life = float(mob["life"])
+    scene.tick(60)
+    assert mob["y"] == FLOOR
+    assert mob["life"] == life - damage
+
+
+@pytest.mark.parametrize(("panic", "height", "ticks"), [(0, 0.3544, 16), (100, 0.7003, 10)])
+def test_a_rabbit_hops_at_the_height_and_the_rate_of_the_game(
+    scene: Any, panic: int, height: float, ticks: int
+) -> None:
+    scene.player["dead"] = True
+    rabbit = bring(scene, "rabbit", z=-30.5)
+    scene.tick(5)
+    heights = []
+    for _ in range(60):
+        send(rabbit, 0.5, 35.5, panic=panic)
+        rabbit["hit_ticks"] = panic
+        scene.tick()
+        heights.append(float(rabbit["y"]) - FLOOR)
+    takes_off = [i for i in range(1, 60) if heights[i] > 0 and heights[i - 1] == 0]
+    assert max(heights) == pytest.approx(height, abs=1e-3)
+    assert set(np.diff(takes_off)) == {ticks}
+    assert rabbit["x"] == pytest.approx(MIDDLE + 0.5, abs=0.05)
+
+
+def test_a_rabbit_hops_onto_a_block(scene: Any) -> None:
+    scene.player["dead"] = True
+    for x in range(-3, 4):
+        for z in range(9, 20):
+            scene.put(x, 0, z, "stone")
+    rabbit = bring(scene, "rabbit", z=7.5)
+    for _ in range(300):
+        send(rabbit, 0.5, 15.5)
+        scene.tick()
+    assert rabbit["y"] >= FLOOR + 1
+    assert rabbit["z"] > MIDDLE + 9
+
+
+def test_a_fleeing_rabbit_does_not_hop_into_lava(scene: Any) -> None:
+    scene.player["dead"] = True
+    for x in range(-30, 31):
+        for z in (8, 9):
+            scene.world.blocks[MIDDLE + x, FLOOR - 1, MIDDLE + z] = BLOCK["lava"]
+    rabbit = bring(scene, "rabbit", z=-5.5)
+    for _ in range(200):
+        send(rabbit, 0.5, 20.5, panic=100)
+        rabbit["hit_ticks"] = 100
+        scene.tick()
+    assert rabbit["kind"] > 0
+    assert 3 < rabbit["z"] - MIDDLE < 8
+
+
+@pytest.mark.parametrize(("away", "wall", "flees"), [(5.5, False, True), (5.5, True, False), (12.5, False, False)])
+def test_a_rabbit_flees_from_a_player_whom_it_sees_within_eight_blocks(
+    scene: Any, away: float, wall: bool, flees: bool
+) -> None:
+    if wall:
+        for x in range(-8, 9):
+            for y in range(3):
+                scene.put(x, y, 3, "stone")
+    rabbit = bring(scene, "rabbit", z=away)
+    fled = False
+    for _ in range(12):
+        scene.tick()
+        fled = fled or bool(rabbit["panic"] > 0)
+    assert fled == flees
+    if flees:
+        scene.tick(60)
+        assert math.dist((rabbit["x"], rabbit["z"]), scene.place[::2]) > 8
+
+
+def test_a_hit_llama_spits_once_and_then_flees(scene: Any) -> None:
+    hits, delays, projectiles, ways = 0, set(), 0, []
+    for _ in range(40):
+        llama = bring(scene, "llama")
+        strike(scene, llama)
+        scene.player["life"] = 20
+        for tick_number in range(1, 120):
+            scene.tick()
+            if scene.player["life"] < 20:
+                assert scene.player["life"] == 19
+                hits += 1
+                delays.add(tick_number)
+                projectiles += int(scene.events["projectile"])
+                scene.player["life"] = 20
+            scene.player["food"] = 10
+        ways.append(math.dist((llama["x"], llama["z"]), (MIDDLE + 0.5, MIDDLE + 2.6)))
+        llama["kind"] = 0
+    assert 25 <= hits <= 40, "a spit of 40 can miss, because it spreads"
+    assert np.mean(ways) > 2.5
+    assert delays <= {40, 41}
+    assert projectiles == hits
+
+
+def test_a_llama_does_not_spit_through_a_wall(scene: Any) -> None:
+    llama = bring(scene, "llama")
+    strike(scene, llama)
+    for x in range(-8, 9):
+        for y in range(4):
+            scene.put(x, y, 1, "stone")
+    scene.tick(90)
+    assert scene.player["life"] == 20
+
+
 def state(world: World) -> tuple[bytes, ...]:
     return tuple(np.ascontiguousarray(part).tobytes() for part in (world.mobs, world.drops, world.player, world.clock))
 
@@ -373,7 +565,7 @@ def test_no_mob_moves_into_a_block(seed: int, biome: str) -> None:
             )
             assert not (inside and free.get(key, False)), NAMES[kind]
             free[key] = not inside
-            assert mob["life"] <= LIFE[kind]
+            assert mob["life"] <= LIFE[kind] + MORE_LIFE[kind].sum()
     assert sum(free.values()) > 10
 
 

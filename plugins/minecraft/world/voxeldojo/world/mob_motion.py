@@ -1,8 +1,8 @@
 """The motion of a mob in one tick, as in the game (``EntityLivingBase``, 1.11.2).
 
-A mob accelerates along its yaw, climbs steps of 0.6 blocks, jumps onto a block in its path, swims, falls, and is pushed
-by other mobs. A spider climbs walls. On the ground, walking adds ``0.98 * pace ** 2`` to the mob's speed in each tick; then friction
-multiplies the speed by 0.546.
+A mob accelerates along its yaw, climbs steps of 0.6 blocks (a horse: one block), jumps onto a block in its path, swims,
+falls, and is pushed by other mobs. A spider climbs walls. On the ground, walking adds ``0.98 * pace ** 2`` to the mob's
+speed in each tick; then friction multiplies the speed by 0.546.
 """
 
 from __future__ import annotations
@@ -30,13 +30,12 @@ from voxeldojo.world.constants import (
     SHOVE,
     SHOVE_LEAST,
     STEP_AHEAD,
-    STEP_HEIGHT,
     STILL,
     SWIM_UP,
     WATER_DRAG,
 )
 from voxeldojo.world.jit import part
-from voxeldojo.world.mob_kinds import CHICKEN, CLIMBS, HALF, TALL
+from voxeldojo.world.mob_kinds import CHICKEN, CLIMBS, HALF, STEP, TALL
 from voxeldojo.world.rng import draw
 
 
@@ -57,7 +56,7 @@ def _move(blocks: Blocks, m: Any) -> bool:
     x, y, z = slide(blocks, sx, sy, sz, half, tall, dx, dy, dz)
     landed = dy < 0 and y != sy + dy
     if (m.on_ground or landed) and (x != sx + dx or z != sz + dz):
-        up = limit(blocks, 1, STEP_HEIGHT, (sx - half, sy, sz - half), (sx + half, sy + tall, sz + half))
+        up = limit(blocks, 1, STEP[m.kind], (sx - half, sy, sz - half), (sx + half, sy + tall, sz + half))
         hx, hy, hz = slide(blocks, sx, sy + up, sz, half, tall, dx, 0.0, dz)
         hx, hy, hz = slide(blocks, hx, hy, hz, half, tall, 0.0, min(dy, 0.0) - up, 0.0)
         if abs(hx - sx) + abs(hz - sz) > abs(x - sx) + abs(z - sz):

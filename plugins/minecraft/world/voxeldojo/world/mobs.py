@@ -1,5 +1,4 @@
-"""The behaviour of mobs. Mobs walk around at random, flee after damage, follow and attack the player, leap at the player,
-lay eggs and eat grass.
+"""The behaviour of mobs. Mobs walk around at random, flee after damage, hunt the player, lay eggs and eat grass.
 
 A mob walks straight to its goal and stops before falls, fluids and fire. Mobs of Minecraft find paths around corners;
 mobs of this world do not. Probabilities and distances are those of the game's behaviour tasks (``EntityAIWander``,
@@ -15,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voxeldojo.world.blocks import AIR, CACTUS, DIRT, FIRE, GRASS, LAVA, TOP, WATER
+from voxeldojo.world.blocks import DIRT, GRASS, WATER
 from voxeldojo.world.collide import Blocks, block_at
 from voxeldojo.world.constants import (
     ARRIVES,
@@ -23,7 +22,6 @@ from voxeldojo.world.constants import (
     DAY_DIMS,
     DETOUR,
     EGG_TICKS,
-    EYE_HEIGHT,
     FORGET_ODDS,
     GRAZE_ODDS,
     GRUDGE,
@@ -49,6 +47,9 @@ from voxeldojo.world.constants import (
     ROAM_TRIES,
     RUN,
     SKY_DIMS,
+    SPIT_PACE,
+    SPIT_TICKS,
+    SPIT_WALK,
     SUN_BURN,
     SUN_BURN_CHANCE,
     TASKS_EVERY,
@@ -60,32 +61,33 @@ from voxeldojo.world.edit import set_block
 from voxeldojo.world.health import PLAIN, hurt
 from voxeldojo.world.items import ID as ITEM
 from voxeldojo.world.jit import part
-from voxeldojo.world.light import FULL_LIGHT
 from voxeldojo.world.mob_damage import damage_by_environment, damage_mob
+from voxeldojo.world.mob_habits import aim_spit, hop, keep_away
 from voxeldojo.world.mob_kinds import (
     ATTACK,
     BURNS,
     BUSY,
-    CALM_LIGHT,
     CHICKEN,
-    EYES,
     FLEES,
     HALF,
+    HOPS,
     LEAPS,
     NEUTRAL,
     REACH,
     SHEEP,
+    SHY,
     SIGHT,
     SPEED,
+    SPITS,
     STROLLS,
     TALL,
     ZOMBIE,
 )
-from voxeldojo.world.mob_motion import block_of, shove, step_body
-from voxeldojo.world.ray import trace
+from voxeldojo.world.mob_motion import shove, step_body
+from voxeldojo.world.mob_senses import barred, calmed, sees
 from voxeldojo.world.rng import draw, pick
 from voxeldojo.world.state import MOBS, SIZE, World
-from voxeldojo.world.sun import light_for_spawning, sun_brightness
+from voxeldojo.world.sun import sun_brightness
 
 EGG = ITEM["egg"]
 SETS_OUT, GRAZES, LEAPING, FORGETS = (
@@ -115,37 +117,6 @@ def _choose(blocks: Blocks, top: NDArray[np.int16], clock: Any, m: Any, roam: in
 
 
 @part
-def _barred(blocks: Blocks, m: Any, fall: int) -> bool:
-    """Return whether a mob must stop because a fall of more than ``fall`` blocks or a harmful block is ahead."""
-    yaw, ahead = math.radians(m.yaw), HALF[m.kind] + LOOK_AHEAD
-    x, z = math.floor(m.x - math.sin(yaw) * ahead), math.floor(m.z + math.cos(yaw) * ahead)
-    feet = math.floor(m.y + 0.5)
-    inside = block_of(blocks, m.x, m.y + 0.5, m.z)
-    for y in range(feet, feet - fall - 2, -1):
-        block = block_at(blocks, x, y, z)
-        if block in (LAVA, FIRE, CACTUS):
-            return True
-        if block == WATER:
-            return inside != WATER and fall == MOB_FALL
-        if TOP[block] > 0:
-            return False
-    return inside != WATER
-
-
-@part
-def _sees(world: World, m: Any) -> bool:
-    """Return whether the player's eyes are within the sight of a mob and visible from the mob's eyes."""
-    p = world.player[0]
-    dx, dy, dz = p.x - m.x, p.y + EYE_HEIGHT - m.y - EYES[m.kind], p.z - m.z
-    far = math.sqrt(dx * dx + dy * dy + dz * dz)
-    if far > SIGHT[m.kind]:
-        return False
-    if far < 0.1:
-        return True
-    return trace(world, m.x, m.y + EYES[m.kind], m.z, dx / far, dy / far, dz / far, far, False)[0] == AIR
-
-
-@part
 def _strike(world: World, m: Any) -> None:
     """Hit the player and push them away."""
     p, e = world.player[0], world.events[0]
@@ -160,18 +131,6 @@ def _strike(world: World, m: Any) -> None:
             p.vx, p.vz = p.vx / KNOCK_SHARE + dx / flat * KNOCK, p.vz / KNOCK_SHARE + dz / flat * KNOCK
             if p.on_ground:
                 p.vy = min(KNOCK_UP, p.vy / KNOCK_SHARE + KNOCK)
-
-
-@part
-def _calmed(world: World, m: Any) -> bool:
-    """Return whether the light at the eyes of a mob calms the mob (``EntitySpider``; its brightness of 0.5 is the light
-    12).
-    """
-    least = CALM_LIGHT[m.kind]
-    if least > FULL_LIGHT:
-        return False
-    x, y, z = math.floor(m.x), math.floor(m.y + EYES[m.kind]), math.floor(m.z)
-    return bool(light_for_spawning(world, x, y, z) >= least)
 
 
 @part
@@ -194,12 +153,12 @@ def _hunt(world: World, m: Any, p: Any) -> None:
     m.cooldown = max(m.cooldown - 1, 0)
     m.panic = 0 if p.dead else max(m.panic - 1, 0)
     if (clock.tick + m.id) % LOOKS_EVERY == 0 and not p.dead:
-        willing = m.panic > 0 or not (NEUTRAL[kind] or _calmed(world, m))
-        if willing and _sees(world, m):
+        willing = m.panic > 0 or not (NEUTRAL[kind] or calmed(world, m))
+        if willing and sees(world, m, SIGHT[kind]):
             if m.panic == 0 and kind != ZOMBIE:
                 m.wander = 0
             m.panic = GRUDGE if NEUTRAL[kind] else HUNT_MEMORY
-    if m.panic > 0 and _calmed(world, m) and draw(clock) < FORGETS:
+    if m.panic > 0 and calmed(world, m) and draw(clock) < FORGETS:
         m.panic = 0
     if m.panic > 0:
         if m.wander == 0:
@@ -242,7 +201,9 @@ def _pace(blocks: Blocks, top: NDArray[np.int16], clock: Any, m: Any) -> float:
     mob stays.
     """
     pace, fall = float(SPEED[m.kind]), MOB_FALL
-    if SIGHT[m.kind] > 0 and m.panic > 0:
+    if SPITS[m.kind] and m.cooldown > 0:
+        pace *= SPIT_PACE if m.cooldown > SPIT_TICKS - SPIT_WALK else 0.0
+    elif SIGHT[m.kind] > 0 and m.panic > 0:
         fall = HUNTING_FALL
         m.wander = max(m.wander - 1, 0)
     elif FLEES[m.kind] > 0 and (m.panic > 0 or m.fire_ticks > 0):
@@ -264,7 +225,7 @@ def _pace(blocks: Blocks, top: NDArray[np.int16], clock: Any, m: Any) -> float:
         return 0.0
     turn = (math.degrees(math.atan2(-dx, dz)) - m.yaw + 180.0) % 360.0 - 180.0
     m.yaw = (m.yaw + min(MOB_TURN, max(-MOB_TURN, turn)) + 180.0) % 360.0 - 180.0
-    if m.on_ground and _barred(blocks, m, fall):
+    if m.on_ground and barred(blocks, m, fall, LOOK_AHEAD):
         m.wander = 0
         return 0.0
     return pace
@@ -296,6 +257,10 @@ def _live(world: World, m: Any) -> None:
         _graze(world, m)
     if BURNS[kind] and draw(clock) < SUN_BURN_CHANCE:
         _scorch(world, m)
+    if SHY[kind] > 0.0:
+        keep_away(world, m)
+    if SPITS[kind] and m.cooldown > 0:
+        aim_spit(world, m)
     if SIGHT[kind] > 0:
         _hunt(world, m, p)
 
@@ -319,7 +284,10 @@ def step_mobs(world: World) -> None:
             continue
         if BUSY[m.kind] or m.sheared:
             _live(world, m)
-        bumped = step_body(blocks, clock, m, _pace(blocks, top, clock, m))
+        pace = _pace(blocks, top, clock, m)
+        if HOPS[m.kind]:
+            pace = hop(blocks, m, pace)
+        bumped = step_body(blocks, clock, m, pace)
         if bumped and m.on_ground:
             m.wander = max(m.wander - DETOUR, 0)
             if m.wander == 0 and SIGHT[m.kind] > 0:

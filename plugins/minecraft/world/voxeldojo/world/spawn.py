@@ -45,7 +45,7 @@ from voxeldojo.world.constants import (
 )
 from voxeldojo.world.jit import jit, part
 from voxeldojo.world.light import sky_light
-from voxeldojo.world.mob_kinds import CHICKEN, GROUP, HALF, LIFE, MONSTER, SHEEP, TALL, WEIGHT
+from voxeldojo.world.mob_kinds import CHICKEN, GROUP, HALF, LIFE, MONSTER, MORE_LIFE, SHEEP, TALL, WEIGHT
 from voxeldojo.world.rng import GAMMA, draw, mix, pick
 from voxeldojo.world.state import CHUNK, MOBS, SIZE, World
 from voxeldojo.world.sun import light_for_spawning
@@ -101,6 +101,8 @@ def summon(world: World, kind: int, x: float, y: float, z: float) -> int:
     m, clock = world.mobs[index], world.clock[0]
     m.kind, m.id, m.life = kind, clock.next_id, LIFE[kind]
     clock.next_id += 1
+    for most in MORE_LIFE[kind]:
+        m.life += pick(clock, most + 1) if most > 0 else 0
     m.x, m.y, m.z, m.yaw = x, y, z, draw(clock) * 360.0 - 180.0
     m.vx = m.vy = m.vz = m.fall = m.goal_x = m.goal_z = m.last_damage = 0.0
     m.age = m.wander = m.panic = m.hurt_ticks = m.fire_ticks = m.hit_ticks = 0
