@@ -83,7 +83,10 @@ def hop(blocks: Blocks, m: Any, pace: float) -> float:
         return 0.0
     m.yaw = math.degrees(math.atan2(m.x - m.goal_x, m.goal_z - m.z))
     yaw, fast = math.radians(m.yaw), pace > SPEED[m.kind]
-    for far in range(1, HOP_LOOKS + 1):
+    if barred(blocks, m, MOB_FALL, 1.0):
+        m.wander = 0
+        return 0.0
+    for far in range(2, HOP_LOOKS + 1):
         fast = fast and not barred(blocks, m, MOB_FALL, float(far))
     speed = pace if fast else SPEED[m.kind] * STROLLS[m.kind]
     push = HOP_PUSH + INPUT_FACTOR * speed * speed

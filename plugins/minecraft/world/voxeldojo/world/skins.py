@@ -335,10 +335,10 @@ def tiles() -> dict[str, Tile]:
         ["mkkkkkkm", "mkkkkkkm", "mkkkkkkm", "mmmkkmmm", "mmmkkmmm", "mkkkkkkm", "mmmmmmmm", "mmmmmmmm"],
         {"m": "d8cbb4", "k": "181414"},
     )
-    for kind, hide, blaze in (("horse", "7a4a26", "f0e8e0"), ("donkey", "7d6f62", "7d6f62")):
+    for kind, coat, blaze in (("horse", "7a4a26", "f0e8e0"), ("donkey", "7d6f62", "7d6f62")):
         out[f"{kind}_face"] = _eight(
             ["hhhwwhhh", "hhhwwhhh", "khhwwhhk", "khhwwhhk", "hhhwwhhh", "hhhwwhhh", "hhhwwhhh", "hhhwwhhh"],
-            {"h": hide, "w": blaze, "k": "101010"},
+            {"h": coat, "w": blaze, "k": "101010"},
         )
     out["rabbit_face"] = _eight(
         ["ffffffff", "ffffffff", "ffffffff", "kffffffk", "kffffffk", "fffppfff", "ffwwwwff", "ffwwwwff"],
