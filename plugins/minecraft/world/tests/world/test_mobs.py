@@ -79,6 +79,23 @@ def test_a_walking_mob_stops_before_a_fall_of_more_than_three_blocks(scene: Any,
     assert cow["life"] == 10
 
 
+@pytest.mark.parametrize(("kind", "most"), [("zombie", 12), ("husk", 12), ("spider", 9), ("wolf", 4)])
+def test_a_hunting_mob_jumps_down_as_far_as_its_life_allows(scene: Any, kind: str, most: int) -> None:
+    scene.world.clock["time"], scene.world.clock["time_passes"] = NIGHT, False
+    for depth in (most, most + 1):
+        mob = bring(scene, kind, y=depth, z=4.5)
+        for x in range(-3, 4):
+            for z in range(3, 8):
+                for y in range(16):
+                    scene.put(x, y, z, "stone" if y < depth else "air")
+        for _ in range(150):
+            scene.stand(MIDDLE + 0.5, FLOOR, MIDDLE - 20.5)
+            mob["panic"] = 60
+            scene.tick()
+        assert (mob["y"] == FLOOR) == (depth == most)
+        mob["kind"] = 0
+
+
 @pytest.mark.parametrize("block", ["water", "lava", "fire", "cactus"])
 def test_a_walking_mob_avoids_dangerous_blocks(scene: Any, block: str) -> None:
     pig = bring(scene, "pig", z=5.5)

@@ -41,7 +41,7 @@ from voxeldojo.world.inventory import wear
 from voxeldojo.world.items import ATTACK_SPEED, DAMAGE, TOOL_CLASS, TOOLS
 from voxeldojo.world.jit import part
 from voxeldojo.world.mob_damage import damage_mob
-from voxeldojo.world.mob_kinds import HALF, NEUTRAL, PACK, SIGHT, SPITS, TALL
+from voxeldojo.world.mob_kinds import HALF, NEUTRAL, PACK, SIGHT, SPITS, TALL, ZOMBIE
 from voxeldojo.world.player_motion import exhaust
 from voxeldojo.world.ray import eyes, look, trace
 from voxeldojo.world.state import MOBS, World
@@ -88,7 +88,7 @@ def _strike(world: World, m: Any, amount: float, force: float) -> bool:
     if NEUTRAL[kind]:
         m.panic, m.wander = GRUDGE, 0
     elif SIGHT[kind] > 0:
-        m.panic = HUNT_MEMORY
+        m.panic, m.wander = HUNT_MEMORY, m.wander if kind == ZOMBIE else 0
     world.events[0].hit_mob = kind
     if not damage_mob(world, m, amount, True):
         return False

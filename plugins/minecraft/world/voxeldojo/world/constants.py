@@ -145,7 +145,6 @@ SUN_BURN_CHANCE: Final = _VALUES["sun_burn_chance"]
 SKY_DIMS: Final = _VALUES["sky_dims"]
 DAY_DIMS: Final = _VALUES["day_dims"]
 MOB_FALL: Final = int(_VALUES["mob_fall"])
-HUNTING_FALL: Final = int(_VALUES["hunting_fall"])
 MOB_TURN: Final = _VALUES["mob_turn"]
 KNOCK_SHARE: Final = _VALUES["knock_share"]
 KNOCK_UP: Final = _VALUES["knock_up"]

@@ -70,9 +70,9 @@ def keep_away(world: World, m: Any) -> None:
 
 @part
 def hop(blocks: Blocks, m: Any, pace: float) -> float:
-    """Let a mob that moves in hops hop towards its goal, or wait for its next hop. The pause begins in the tick after the
-    mob has landed. Return the pace with which the mob steers in the air,
-    which is 0 on the ground.
+    """Let a mob that moves in hops hop towards its goal, or wait for its next hop. Return the pace with which the mob
+    steers in the air, which is 0 on the ground. The pause before the next hop begins in the tick after the mob has
+    landed.
 
     :param pace: the mob's pace, 0 if it stays.
     """

@@ -53,6 +53,7 @@ class Kind(NamedTuple):
     :ivar burns: whether the mob burns in sunlight.
     :ivar attack: the damage of the mob's attack in half hearts.
     :ivar reach: the reach of the mob's attack in blocks, to whose square the width of the player is added.
+    :ivar plunge: the height in blocks that a hunting mob jumps down.
     :ivar calm_light: the light, 0 to 15, from which on the mob does not begin to hunt; 16 means that the mob hunts in
         any light.
     :ivar climbs: whether the mob climbs a wall in its path.
@@ -85,6 +86,7 @@ class Kind(NamedTuple):
     burns: bool
     attack: float
     reach: float
+    plunge: int
     calm_light: int
     climbs: bool
     leaps: bool
@@ -132,6 +134,7 @@ def _kind(row: dict[str, str]) -> Kind:
         burns=row["burns"] == "1",
         attack=float(row["attack"]),
         reach=float(row["reach"] or MELEE_REACH * 2 * float(row["half"])),
+        plunge=int(row["plunge"]),
         calm_light=int(row["calm_light"]),
         climbs=row["climbs"] == "1",
         leaps=row["leaps"] == "1",
@@ -168,7 +171,7 @@ SIGHT, ATTACK, REACH = (_floats(name) for name in ("sight", "attack", "reach"))
 BURNS, CLIMBS, LEAPS, HOPS, SPITS, NEUTRAL, PACK, MONSTER = (
     _flags(name) for name in ("burns", "climbs", "leaps", "hops", "spits", "neutral", "pack", "monster")
 )
-CALM_LIGHT = np.array([0, *(kind.calm_light for kind in TABLE)])
+PLUNGE, CALM_LIGHT = (np.array([0, *(getattr(kind, name) for kind in TABLE)]) for name in ("plunge", "calm_light"))
 XP = np.array([(0, 0), *(kind.xp for kind in TABLE)])
 WEIGHT, GROUP = (np.array([0, *(getattr(kind, name) for kind in TABLE)]) for name in ("weight", "group"))
 LOOT = np.zeros((len(NAMES), max(len(kind.loot) for kind in TABLE), 5), np.int64)
@@ -191,7 +194,7 @@ BUSY = (SIGHT > 0) | BURNS | (SHY > 0) | SPITS
 BUSY[CHICKEN] = True
 for _array in (
     *(HALF, TALL, EYES, LIFE, ARMOR, SPEED, STROLLS, FLEES, SHY, STEP, FALLS, SIGHT, ATTACK, REACH),
-    *(BURNS, CLIMBS, LEAPS, HOPS, SPITS, NEUTRAL, PACK, MONSTER, CALM_LIGHT, BUSY),
+    *(BURNS, CLIMBS, LEAPS, HOPS, SPITS, NEUTRAL, PACK, MONSTER, PLUNGE, CALM_LIGHT, BUSY),
     *(MORE_LIFE, XP, WEIGHT, GROUP, LOOT, RARE),
 ):
     _array.flags.writeable = False

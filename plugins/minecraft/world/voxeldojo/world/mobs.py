@@ -26,7 +26,6 @@ from voxeldojo.world.constants import (
     GRAZE_ODDS,
     GRUDGE,
     HUNT_MEMORY,
-    HUNTING_FALL,
     KNOCK,
     KNOCK_SHARE,
     KNOCK_UP,
@@ -73,6 +72,7 @@ from voxeldojo.world.mob_kinds import (
     HOPS,
     LEAPS,
     NEUTRAL,
+    PLUNGE,
     REACH,
     SHEEP,
     SHY,
@@ -204,7 +204,7 @@ def _pace(blocks: Blocks, top: NDArray[np.int16], clock: Any, m: Any) -> float:
     if SPITS[m.kind] and m.cooldown > 0:
         pace *= SPIT_PACE if m.cooldown > SPIT_TICKS - SPIT_WALK else 0.0
     elif SIGHT[m.kind] > 0 and m.panic > 0:
-        fall = HUNTING_FALL
+        fall = int(PLUNGE[m.kind])
         m.wander = max(m.wander - 1, 0)
     elif FLEES[m.kind] > 0 and (m.panic > 0 or m.fire_ticks > 0):
         m.panic = max(m.panic - 1, 0)
