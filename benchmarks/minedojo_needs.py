@@ -218,7 +218,7 @@ def natural_mobs(landscape: Landscape) -> frozenset[str]:
     """Return the mobs that spawn by themselves: monsters in the dark, and animals on grass of a suitable biome."""
     grass = blocks.KEYS[blocks.GRASS] in landscape.blocks
     animals = grass and not all(NO_ANIMALS[biomes.ID[biome]] for biome in landscape.biomes)
-    return frozenset(k.name for k in mob_kinds.TABLE if k.weight > 0 and (k.sight > 0 or animals))
+    return frozenset(k.name for k in mob_kinds.TABLE if k.weight > 0 and (k.monster or animals))
 
 
 class Judge:

@@ -47,6 +47,7 @@ def lacks(needs: Any) -> Lacks:
     [
         ("cow", "plains", []),
         ("zombie", "extreme_hills", []),
+        ("spider", "forest", []),
         ("creeper", "plains", ["mob: creeper"]),
         ("blaze", "nether", ["dimension: nether", "mob: blaze"]),
     ],

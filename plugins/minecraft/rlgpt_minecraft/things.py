@@ -37,6 +37,11 @@ def _entity(name: str, seen_as: str = "", label: str = "") -> Thing:
     return Thing(name, label or name, "entity", seen_as or name)
 
 
+MOBS = (
+    *("cow", "sheep", "pig", "chicken", "zombie"),
+    *("spider", "husk", "wolf", "horse", "donkey", "rabbit", "llama"),
+)
+"""Names of the mobs, which are also their names in MineDojo's observations."""
 _ALL = (
     _block("log", "wood", "log of a tree"),
     _block("leaves", label="leaves of a tree"),
@@ -50,7 +55,7 @@ _ALL = (
     _block("furnace", label="furnace"),
     _block("water", label="water"),
     _block("lava", label="lava"),
-    *(_entity(name) for name in ("cow", "sheep", "pig", "chicken", "zombie")),
+    *(_entity(name) for name in MOBS),
     _entity("drop", "item", "item lying on the ground"),
 )
 

@@ -8,9 +8,10 @@ from rlgpt_minecraft.primitives import primitives_of
 from rlgpt_minecraft.rewards import default_setup
 from rlgpt_minecraft.settings import Settings
 from rlgpt_minecraft.tasks import SPECS, make_tasks, spec_of
-from rlgpt_minecraft.things import THINGS, things
+from rlgpt_minecraft.things import MOBS, THINGS, things
 from rlgpt_minecraft.views import view_keys
 from voxeldojo.names import BIOMES, CRAFTS, ITEMS, PLACEABLE, craft_place
+from voxeldojo.world.mob_kinds import NAMES
 
 TASKS = make_tasks()
 every_task = pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
@@ -38,6 +39,11 @@ def test_every_name_in_a_minecraft_task_exists_in_minedojo(task: Task) -> None:
     assert set(spec.seek) <= set(spec.sights)
     assert all(craft_place(item) == "furnace" for item in spec.smelts)
     assert all(craft_place(item) != "furnace" for item in spec.crafts)
+
+
+def test_every_mob_of_the_embedded_world_is_a_thing_to_look_for() -> None:
+    assert NAMES[1:] == MOBS
+    assert {thing.seen_as for thing in THINGS.values() if thing.kind == "entity"} == {*MOBS, "item"}
 
 
 @every_task

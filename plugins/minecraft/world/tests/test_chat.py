@@ -9,6 +9,7 @@ from voxeldojo.command import NOTHING, Command
 from voxeldojo.errors import UnknownNameError
 from voxeldojo.footing import can_stand
 from voxeldojo.mission import Mission
+from voxeldojo.names import ENTITIES
 from voxeldojo.sim import NotBegunError, Sim
 from voxeldojo.world.blocks import ID as BLOCK
 from voxeldojo.world.items import NAMES
@@ -99,6 +100,13 @@ def test_command_tp_accepts_absolute_and_relative_coordinates(sim: Sim) -> None:
     assert position(sim) == (102.0, 80.5, 118.5)
     assert (float(sim.world.player["yaw"][0]), float(sim.world.player["pitch"][0])) == (80, 60)
     assert sim.world.generated[6, 7]
+
+
+@pytest.mark.parametrize("name", MOB)
+def test_command_summon_knows_every_mob_that_minedojo_counts(sim: Sim, name: str) -> None:
+    sim.chat(f"/summon minecraft:{name} ~3 ~ ~")
+    assert (sim.world.mobs["kind"] == MOB[name]).sum() == 1
+    assert name in ENTITIES
 
 
 def test_command_summon_places_the_mob_at_the_coordinates(sim: Sim) -> None:

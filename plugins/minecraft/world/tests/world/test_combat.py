@@ -174,6 +174,78 @@ def test_a_killed_cow_drops_beef_leather_and_experience(scene: Any) -> None:
     assert 40 <= scene.player["xp"] <= 120
 
 
+def killed(scene: Any, kind: str, count: int, tall: float) -> tuple[dict[int, int], dict[int, int]]:
+    """Kill mobs. Return the quantity of each item, and the number of mobs that dropped the item."""
+    quantities: dict[int, int] = {}
+    mobs: dict[int, int] = {}
+    for _ in range(count):
+        scene.player["life"] = 20
+        mob = face(scene, kind, tall=tall)
+        mob["life"] = 0.5
+        scene.tick(attack=True)
+        assert scene.events["killed_mob"] == KIND[kind]
+        for item, quantity in scene.drops().items():
+            quantities[item], mobs[item] = quantities.get(item, 0) + quantity, mobs.get(item, 0) + 1
+        scene.world.drops["alive"] = False
+        scene.stand(MIDDLE + 0.5, FLOOR, MIDDLE + 0.5)
+    assert scene.world.kills[KIND[kind]] == count
+    return quantities, mobs
+
+
+def test_a_killed_spider_drops_string_and_in_a_third_of_cases_an_eye(scene: Any) -> None:
+    quantities, mobs = killed(scene, "spider", 120, 0.45)
+    assert set(mobs) == {ID["string"], ID["spider_eye"]}
+    assert 95 <= quantities[ID["string"]] <= 145
+    assert 60 <= mobs[ID["string"]] <= 98
+    assert quantities[ID["spider_eye"]] == mobs[ID["spider_eye"]]
+    assert 24 <= mobs[ID["spider_eye"]] <= 56
+    assert scene.player["xp"] == 5 * 120
+
+
+def test_a_spider_that_the_player_did_not_kill_drops_no_eye_and_no_experience(scene: Any) -> None:
+    strings = 0
+    for _ in range(40):
+        index = summon(scene.world, KIND["spider"], MIDDLE + 20.5, float(FLOOR + 40), MIDDLE + 20.5)
+        scene.tick(80)
+        assert scene.world.mobs[index]["kind"] == 0
+        assert set(scene.drops()) <= {ID["string"]}
+        strings += sum(scene.drops().values())
+        scene.world.drops["alive"] = False
+    assert 20 <= strings <= 60
+    assert scene.player["xp"] == 0
+
+
+def test_a_killed_rabbit_drops_hide_meat_and_rarely_a_foot(scene: Any) -> None:
+    quantities, mobs = killed(scene, "rabbit", 200, 0.25)
+    assert set(mobs) == {ID["rabbit"], ID["rabbit_hide"], ID["rabbit_foot"]}
+    assert quantities == mobs, "at most one of each"
+    assert 75 <= mobs[ID["rabbit"]] <= 125
+    assert 75 <= mobs[ID["rabbit_hide"]] <= 125
+    assert 6 <= mobs[ID["rabbit_foot"]] <= 36
+    assert 200 <= scene.player["xp"] <= 600
+
+
+@pytest.mark.parametrize(
+    ("kind", "tall", "items", "xp"),
+    [
+        ("wolf", 0.4, set(), (1, 3)),
+        ("horse", 0.8, {"leather"}, (1, 3)),
+        ("donkey", 0.8, {"leather"}, (1, 3)),
+        ("llama", 0.9, {"leather"}, (1, 3)),
+        ("husk", 1.0, {"rotten_flesh", "iron_ingot", "carrot", "potato"}, (5, 5)),
+    ],
+)
+def test_killed_mobs_drop_the_items_of_the_game(
+    scene: Any, kind: str, tall: float, items: set[str], xp: tuple[int, int]
+) -> None:
+    quantities, mobs = killed(scene, kind, 40, tall)
+    assert set(mobs) <= {ID[name] for name in items}
+    if items:
+        main = ID["leather" if "leather" in items else "rotten_flesh"]
+        assert 20 <= quantities[main] <= 60
+    assert 40 * xp[0] <= scene.player["xp"] <= 40 * xp[1]
+
+
 def test_a_killed_burning_sheep_drops_cooked_mutton_and_wool(scene: Any) -> None:
     sheep = face(scene, "sheep")
     sheep["life"], sheep["fire_ticks"], sheep["colour"] = 0.5, 50, 12

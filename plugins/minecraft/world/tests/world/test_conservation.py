@@ -117,8 +117,8 @@ class Auditor:
                 self.may(ID["egg"], 1, 1)
             if mob["id"] in alive:
                 continue
-            for item, cooked, least, most in LOOT[mob["kind"]].tolist():
-                self.may(item, 0 if cooked != item else least, most)
+            for item, cooked, least, most, odds in LOOT[mob["kind"]].tolist():
+                self.may(item, 0 if cooked != item or odds > 0 else least, most)
                 if cooked != item:
                     self.may(cooked, 0, most)
             for item in MOB_RARE[mob["kind"]].tolist():

@@ -15,6 +15,7 @@ from voxeldojo.world.chunks import generate
 from voxeldojo.world.crosshair import aim
 from voxeldojo.world.edit import get, set_block
 from voxeldojo.world.lidar import lidar
+from voxeldojo.world.mob_kinds import HALF
 from voxeldojo.world.mob_kinds import ID as KIND
 from voxeldojo.world.mob_kinds import NAMES as KINDS
 from voxeldojo.world.ray import eyes, look, trace
@@ -115,7 +116,7 @@ def test_lidar_names_a_mob_in_front_of_a_wall_but_not_behind(name: str) -> None:
     seen = lidar(world, np.array([(0.0, 0.0, 10.0)]))
     assert (seen["block_name"][0], seen["block_distance"][0]) == ("stone", 5.5)
     assert seen["entity_name"][0] == name
-    assert 2.5 <= seen["entity_distance"][0] < 3.0
+    assert seen["entity_distance"][0] == pytest.approx(3.0 - HALF[KIND[name]])
     mob["z"] = 108.0
     assert lidar(world, np.array([(0.0, 0.0, 10.0)]))["entity_name"][0] == "null"
 

@@ -108,6 +108,27 @@ def test_only_monsters_beyond_128_blocks_vanish_at_once(scene: Any, away: float,
     assert (len(there(scene.world)) == 0) == gone
 
 
+def test_a_neutral_mob_does_not_vanish(scene: Any) -> None:
+    scene.world.blocks[:, FLOOR - 1] = 1
+    summon(scene.world, KIND["wolf"], MIDDLE + 130.0, float(FLOOR), float(MIDDLE))
+    scene.tick(8)
+    assert len(there(scene.world)) == 1
+
+
+def test_only_the_first_five_kinds_spawn_by_themselves() -> None:
+    kinds = set()
+    for seed in range(6):
+        world = generate(seed, "plains")
+        kinds |= set(there(world)["kind"].tolist())
+    world.clock["time"], world.clock["time_passes"] = NIGHT, False
+    for _ in range(1200):
+        scene_tick(world, 1)
+        world.player["life"] = 20
+        kinds |= set(there(world)["kind"].tolist())
+    assert KIND["zombie"] in kinds
+    assert kinds <= {KIND[name] for name in ("cow", "sheep", "pig", "chicken", "zombie")}
+
+
 def test_monsters_at_a_medium_distance_vanish_gradually(scene: Any) -> None:
     scene.world.blocks[:, FLOOR - 1] = 1
     scene.world.clock["time"], scene.world.clock["time_passes"] = NIGHT, False

@@ -29,7 +29,18 @@ SOURCED = ("constants.csv", "land.csv", "veins.csv", "trunks.csv")
 """Tables in which each row has a source."""
 RULES = (
     *("caves", "combat", "contact", "dig", "drops", "falling", "fluids", "health", "interact", "item_motion"),
-    *("mob_damage", "mob_motion", "mobs", "nearby", "ores", "player_motion", "spawn", "trees"),
+    *(
+        "mob_damage",
+        "mob_habits",
+        "mob_motion",
+        "mob_senses",
+        "mobs",
+        "nearby",
+        "ores",
+        "player_motion",
+        "spawn",
+        "trees",
+    ),
 )
 """Modules that contain rules of the game."""
 PLAIN = {

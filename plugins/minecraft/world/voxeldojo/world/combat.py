@@ -7,18 +7,23 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from numpy.typing import NDArray
+
 from voxeldojo.world.blocks import AIR
 from voxeldojo.world.constants import (
     BLOCK_REACH,
     CRITICAL,
     ENTITY_REACH,
     EXHAUSTION_ATTACK,
+    GRUDGE,
     HUNT_MEMORY,
     KNOCK,
     KNOCK_SHARE,
     KNOCK_UP,
+    PACK_HEIGHT,
     RECENT_BLOW,
     RUSH_KEEPS,
+    SPIT_TICKS,
     SPRINT_KNOCK,
     STRONG,
     SWEEP_DAMAGE,
@@ -36,7 +41,7 @@ from voxeldojo.world.inventory import wear
 from voxeldojo.world.items import ATTACK_SPEED, DAMAGE, TOOL_CLASS, TOOLS
 from voxeldojo.world.jit import part
 from voxeldojo.world.mob_damage import damage_mob
-from voxeldojo.world.mob_kinds import HALF, SIGHT, TALL
+from voxeldojo.world.mob_kinds import HALF, NEUTRAL, PACK, SIGHT, SPITS, TALL, ZOMBIE
 from voxeldojo.world.player_motion import exhaust
 from voxeldojo.world.ray import eyes, look, trace
 from voxeldojo.world.state import MOBS, World
@@ -65,17 +70,33 @@ def knock(m: Any, dx: float, dz: float, force: float) -> None:
 
 
 @part
+def _call(mobs: NDArray[Any], m: Any) -> None:
+    """Let the mobs of the same kind near a mob hunt the player (``EntityAIHurtByTarget.alertOthers``)."""
+    for index in range(MOBS):
+        o = mobs[index]
+        near = abs(o.x - m.x) < SIGHT[m.kind] and abs(o.z - m.z) < SIGHT[m.kind] and abs(o.y - m.y) < PACK_HEIGHT
+        if o.kind == m.kind and o.panic == 0 and near:
+            o.panic, o.wander = GRUDGE, 0
+
+
+@part
 def _strike(world: World, m: Any, amount: float, force: float) -> bool:
     """Hit one mob. Return whether the hit did damage."""
     p = world.player[0]
     kind, dx, dz = int(m.kind), m.x - p.x, m.z - p.z
     m.hit_ticks = RECENT_BLOW
-    if SIGHT[kind] > 0:
-        m.panic = HUNT_MEMORY
+    if NEUTRAL[kind]:
+        m.panic, m.wander = GRUDGE, 0
+    elif SIGHT[kind] > 0:
+        m.panic, m.wander = HUNT_MEMORY, m.wander if kind == ZOMBIE else 0
     world.events[0].hit_mob = kind
     if not damage_mob(world, m, amount, True):
         return False
     knock(m, dx, dz, force)
+    if PACK[kind] and m.kind > 0:
+        _call(world.mobs, m)
+    if SPITS[kind] and m.cooldown == 0:
+        m.cooldown = SPIT_TICKS
     return True
 
 

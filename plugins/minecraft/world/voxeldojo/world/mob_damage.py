@@ -24,7 +24,7 @@ from voxeldojo.world.constants import (
 from voxeldojo.world.drops import spill
 from voxeldojo.world.items import ID as ITEM
 from voxeldojo.world.jit import part
-from voxeldojo.world.mob_kinds import ARMOR, CHICKEN, FLEES, LOOT, RARE, SHEEP, XP
+from voxeldojo.world.mob_kinds import ARMOR, FALLS, FLEES, LOOT, RARE, SHEEP, XP
 from voxeldojo.world.mob_motion import block_of
 from voxeldojo.world.rng import draw, pick
 from voxeldojo.world.state import World
@@ -40,7 +40,9 @@ def _die(world: World, m: Any) -> None:
     drops, clock = world.drops, world.clock[0]
     kind, mine = int(m.kind), m.hit_ticks > 0
     for n in range(LOOTS):
-        most = LOOT[kind, n, 3]
+        most, odds = LOOT[kind, n, 3], LOOT[kind, n, 4]
+        if odds > 0 and not (mine and pick(clock, odds) == 0):
+            continue
         quantity = LOOT[kind, n, 2] + pick(clock, most - LOOT[kind, n, 2] + 1) if most > 0 else 0
         if quantity > 0:
             spill(drops, clock, m.x, m.y, m.z, LOOT[kind, n, 1 if m.fire_ticks > 0 else 0], quantity, 0, 0)
@@ -92,7 +94,7 @@ def damage_by_environment(blocks: Blocks, m: Any) -> float:
     feet = block_of(blocks, m.x, m.y + 0.01, m.z)
     amount = 0.0
     if m.on_ground:
-        amount = math.ceil(m.fall - FALL_FREE - 1e-6) if m.kind != CHICKEN else 0.0
+        amount = float(math.ceil(m.fall * FALLS[m.kind] - FALL_FREE - 1e-6))
         m.fall = 0.0
     if feet == LAVA:
         amount, m.fire_ticks = max(amount, float(LAVA_DAMAGE)), LAVA_BURN

@@ -1,8 +1,8 @@
 """The motion of a mob in one tick, as in the game (``EntityLivingBase``, 1.11.2).
 
-A mob accelerates along its yaw, climbs steps of 0.6 blocks, jumps onto a block in its path, swims, falls, and is pushed
-by other mobs. On the ground, walking adds ``0.98 * pace ** 2`` to the mob's speed in each tick; then friction
-multiplies the speed by 0.546.
+A mob accelerates along its yaw, climbs steps of 0.6 blocks (a horse: one block), jumps onto a block in its path, swims,
+falls, and is pushed by other mobs. A spider climbs walls. On the ground, walking adds ``0.98 * pace ** 2`` to the mob's
+speed in each tick; then friction multiplies the speed by 0.546.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from voxeldojo.world.collide import Blocks, block_at, limit, overlaps, slide
 from voxeldojo.world.constants import (
     AIR_ACCELERATION,
     AIR_DRAG,
+    CLIMB,
     FEET_DEEP,
     FLUID_GRAVITY,
     FLUTTER,
@@ -29,13 +30,12 @@ from voxeldojo.world.constants import (
     SHOVE,
     SHOVE_LEAST,
     STEP_AHEAD,
-    STEP_HEIGHT,
     STILL,
     SWIM_UP,
     WATER_DRAG,
 )
 from voxeldojo.world.jit import part
-from voxeldojo.world.mob_kinds import CHICKEN, HALF, TALL
+from voxeldojo.world.mob_kinds import CHICKEN, CLIMBS, HALF, STEP, TALL
 from voxeldojo.world.rng import draw
 
 
@@ -56,7 +56,7 @@ def _move(blocks: Blocks, m: Any) -> bool:
     x, y, z = slide(blocks, sx, sy, sz, half, tall, dx, dy, dz)
     landed = dy < 0 and y != sy + dy
     if (m.on_ground or landed) and (x != sx + dx or z != sz + dz):
-        up = limit(blocks, 1, STEP_HEIGHT, (sx - half, sy, sz - half), (sx + half, sy + tall, sz + half))
+        up = limit(blocks, 1, STEP[m.kind], (sx - half, sy, sz - half), (sx + half, sy + tall, sz + half))
         hx, hy, hz = slide(blocks, sx, sy + up, sz, half, tall, dx, 0.0, dz)
         hx, hy, hz = slide(blocks, hx, hy, hz, half, tall, 0.0, min(dy, 0.0) - up, 0.0)
         if abs(hx - sx) + abs(hz - sz) > abs(x - sx) + abs(z - sz):
@@ -73,7 +73,7 @@ def _move(blocks: Blocks, m: Any) -> bool:
 
 @part
 def step_body(blocks: Blocks, clock: Any, m: Any, pace: float) -> bool:
-    """Move a mob by one tick. Return whether a wall is in its path.
+    """Move a mob by one tick. Return whether a wall is in its path that the mob does not climb.
 
     The field ``fall`` of a mob adds up the height of a fall; the caller sets ``fall`` to 0 when the mob is
     ``on_ground``.
@@ -100,7 +100,9 @@ def step_body(blocks: Blocks, clock: Any, m: Any, pace: float) -> bool:
         m.vz += math.cos(yaw) * push * pace * INPUT_FACTOR
     grounded = m.on_ground
     bumped, jumps = _move(blocks, m), False
-    if bumped and pace > 0.0 and (fluid or grounded):
+    if bumped and CLIMBS[m.kind] and not fluid:
+        m.vy, m.fall, bumped = CLIMB, 0.0, False
+    elif bumped and pace > 0.0 and (fluid or grounded):
         half, tall, yaw = HALF[m.kind], TALL[m.kind], math.radians(m.yaw)
         ahead_x, ahead_z = m.x - math.sin(yaw) * STEP_AHEAD, m.z + math.cos(yaw) * STEP_AHEAD
         if fluid:

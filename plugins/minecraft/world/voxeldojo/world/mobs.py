@@ -1,5 +1,4 @@
-"""The behaviour of mobs. Mobs walk around at random, flee after damage, follow and attack the player, lay eggs and eat
-grass.
+"""The behaviour of mobs. Mobs walk around at random, flee after damage, hunt the player, lay eggs and eat grass.
 
 A mob walks straight to its goal and stops before falls, fluids and fire. Mobs of Minecraft find paths around corners;
 mobs of this world do not. Probabilities and distances are those of the game's behaviour tasks (``EntityAIWander``,
@@ -15,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voxeldojo.world.blocks import AIR, CACTUS, DIRT, FIRE, GRASS, LAVA, TOP, WATER
+from voxeldojo.world.blocks import DIRT, GRASS, WATER
 from voxeldojo.world.collide import Blocks, block_at
 from voxeldojo.world.constants import (
     ARRIVES,
@@ -23,16 +22,22 @@ from voxeldojo.world.constants import (
     DAY_DIMS,
     DETOUR,
     EGG_TICKS,
-    EYE_HEIGHT,
+    FORGET_ODDS,
     GRAZE_ODDS,
+    GRUDGE,
     HUNT_MEMORY,
-    HUNTING_FALL,
     KNOCK,
     KNOCK_SHARE,
     KNOCK_UP,
+    LEAP_FAR,
+    LEAP_GAIN,
+    LEAP_NEAR,
+    LEAP_ODDS,
+    LEAP_PUSH,
+    LEAP_TICKS,
+    LEAP_UP,
     LOOK_AHEAD,
     LOOKS_EVERY,
-    MELEE_REACH,
     MOB_FALL,
     MOB_TURN,
     PLAYER_HEIGHT,
@@ -41,6 +46,9 @@ from voxeldojo.world.constants import (
     ROAM_TRIES,
     RUN,
     SKY_DIMS,
+    SPIT_PACE,
+    SPIT_TICKS,
+    SPIT_WALK,
     SUN_BURN,
     SUN_BURN_CHANCE,
     TASKS_EVERY,
@@ -53,20 +61,44 @@ from voxeldojo.world.health import PLAIN, hurt
 from voxeldojo.world.items import ID as ITEM
 from voxeldojo.world.jit import part
 from voxeldojo.world.mob_damage import damage_by_environment, damage_mob
-from voxeldojo.world.mob_kinds import ATTACK, BURNS, CHICKEN, EYES, FLEES, HALF, SHEEP, SIGHT, SPEED, TALL
-from voxeldojo.world.mob_motion import block_of, shove, step_body
-from voxeldojo.world.ray import trace
+from voxeldojo.world.mob_habits import aim_spit, hop, keep_away
+from voxeldojo.world.mob_kinds import (
+    ATTACK,
+    BURNS,
+    BUSY,
+    CHICKEN,
+    FLEES,
+    HALF,
+    HOPS,
+    LEAPS,
+    NEUTRAL,
+    PLUNGE,
+    REACH,
+    SHEEP,
+    SHY,
+    SIGHT,
+    SPEED,
+    SPITS,
+    STROLLS,
+    TALL,
+    ZOMBIE,
+)
+from voxeldojo.world.mob_motion import shove, step_body
+from voxeldojo.world.mob_senses import barred, calmed, sees
 from voxeldojo.world.rng import draw, pick
 from voxeldojo.world.state import MOBS, SIZE, World
 from voxeldojo.world.sun import sun_brightness
 
 EGG = ITEM["egg"]
-SETS_OUT, GRAZES = 1 / (WANDER_ODDS * TASKS_EVERY), 1 / (GRAZE_ODDS * TASKS_EVERY)
+SETS_OUT, GRAZES, LEAPING, FORGETS = (
+    *(1 / (odds * TASKS_EVERY) for odds in (WANDER_ODDS, GRAZE_ODDS, LEAP_ODDS)),
+    1 / FORGET_ODDS,
+)
 """Probabilities per tick."""
 DAYLIGHT = (SKY_DIMS - DAY_DIMS) / SKY_DIMS
 """Brightness of the sun above which mobs burn."""
-REACH = (2 * MELEE_REACH) ** 2
-"""Squared reach of an attack, in half widths of the attacker."""
+LEAPS_FROM, LEAPS_TO = LEAP_NEAR**2, LEAP_FAR**2
+"""Squared distances between which a mob leaps."""
 ARRIVED = ARRIVES**2
 
 
@@ -82,37 +114,6 @@ def _choose(blocks: Blocks, top: NDArray[np.int16], clock: Any, m: Any, roam: in
             score = 2 if ground == GRASS else 0 if ground == WATER else 1
             if score > best:
                 best, m.goal_x, m.goal_z, m.wander = score, gx, gz, WALK_TICKS
-
-
-@part
-def _barred(blocks: Blocks, m: Any, fall: int) -> bool:
-    """Return whether a mob must stop because a fall of more than ``fall`` blocks or a harmful block is ahead."""
-    yaw, ahead = math.radians(m.yaw), HALF[m.kind] + LOOK_AHEAD
-    x, z = math.floor(m.x - math.sin(yaw) * ahead), math.floor(m.z + math.cos(yaw) * ahead)
-    feet = math.floor(m.y + 0.5)
-    inside = block_of(blocks, m.x, m.y + 0.5, m.z)
-    for y in range(feet, feet - fall - 2, -1):
-        block = block_at(blocks, x, y, z)
-        if block in (LAVA, FIRE, CACTUS):
-            return True
-        if block == WATER:
-            return inside != WATER and fall == MOB_FALL
-        if TOP[block] > 0:
-            return False
-    return inside != WATER
-
-
-@part
-def _sees(world: World, m: Any) -> bool:
-    """Return whether the player's eyes are within the sight of a mob and visible from the mob's eyes."""
-    p = world.player[0]
-    dx, dy, dz = p.x - m.x, p.y + EYE_HEIGHT - m.y - EYES[m.kind], p.z - m.z
-    far = math.sqrt(dx * dx + dy * dy + dz * dz)
-    if far > SIGHT[m.kind]:
-        return False
-    if far < 0.1:
-        return True
-    return trace(world, m.x, m.y + EYES[m.kind], m.z, dx / far, dy / far, dz / far, far, False)[0] == AIR
 
 
 @part
@@ -133,18 +134,40 @@ def _strike(world: World, m: Any) -> None:
 
 
 @part
+def _leap(m: Any, dx: float, dz: float) -> None:
+    """Let a mob leap at a target that is ``dx``, ``dz`` away (``EntityAILeapAtTarget``)."""
+    flat = math.hypot(dx, dz)
+    if flat > 1e-9:
+        m.vx, m.vz = m.vx + dx / flat * LEAP_PUSH + m.vx * LEAP_GAIN, m.vz + dz / flat * LEAP_PUSH + m.vz * LEAP_GAIN
+    m.vy, m.on_ground, m.cooldown = LEAP_UP, False, max(m.cooldown, LEAP_TICKS)
+
+
+@part
 def _hunt(world: World, m: Any, p: Any) -> None:
-    """Let a mob look for the player at regular intervals, and hit a player within reach (``EntityAIAttackMelee``)."""
+    """Let a mob look for the player at regular intervals, and hit a player within reach (``EntityAIAttackMelee``).
+
+    A neutral mob and a mob that the light calms do not begin to hunt, but continue to hunt, for example after an attack
+    of the player.
+    """
+    kind, clock = int(m.kind), world.clock[0]
     m.cooldown = max(m.cooldown - 1, 0)
     m.panic = 0 if p.dead else max(m.panic - 1, 0)
-    if (world.clock[0].tick + m.id) % LOOKS_EVERY == 0 and not p.dead and _sees(world, m):
-        m.panic = HUNT_MEMORY
+    if (clock.tick + m.id) % LOOKS_EVERY == 0 and not p.dead:
+        willing = m.panic > 0 or not (NEUTRAL[kind] or calmed(world, m))
+        if willing and sees(world, m, SIGHT[kind]):
+            if m.panic == 0 and kind != ZOMBIE:
+                m.wander = 0
+            m.panic = GRUDGE if NEUTRAL[kind] else HUNT_MEMORY
+    if m.panic > 0 and calmed(world, m) and draw(clock) < FORGETS:
+        m.panic = 0
     if m.panic > 0:
         if m.wander == 0:
             m.goal_x, m.goal_z = p.x, p.z
         away = (p.x - m.x) ** 2 + (p.y - m.y) ** 2 + (p.z - m.z) ** 2
-        if m.cooldown == 0 and away <= REACH * HALF[m.kind] * HALF[m.kind] + PLAYER_WIDTH:
+        if m.cooldown == 0 and away <= REACH[m.kind] * REACH[m.kind] + PLAYER_WIDTH:
             _strike(world, m)
+        if LEAPS[kind] and m.on_ground and LEAPS_FROM <= away <= LEAPS_TO and draw(clock) < LEAPING:
+            _leap(m, p.x - m.x, p.z - m.z)
 
 
 @part
@@ -178,8 +201,10 @@ def _pace(blocks: Blocks, top: NDArray[np.int16], clock: Any, m: Any) -> float:
     mob stays.
     """
     pace, fall = float(SPEED[m.kind]), MOB_FALL
-    if SIGHT[m.kind] > 0 and m.panic > 0:
-        fall = HUNTING_FALL
+    if SPITS[m.kind] and m.cooldown > 0:
+        pace *= SPIT_PACE if m.cooldown > SPIT_TICKS - SPIT_WALK else 0.0
+    elif SIGHT[m.kind] > 0 and m.panic > 0:
+        fall = int(PLUNGE[m.kind])
         m.wander = max(m.wander - 1, 0)
     elif FLEES[m.kind] > 0 and (m.panic > 0 or m.fire_ticks > 0):
         m.panic = max(m.panic - 1, 0)
@@ -187,8 +212,10 @@ def _pace(blocks: Blocks, top: NDArray[np.int16], clock: Any, m: Any) -> float:
         if m.wander == 0:
             _choose(blocks, top, clock, m, RUN)
     elif m.wander > 0:
+        pace *= STROLLS[m.kind]
         m.wander -= 1
     elif draw(clock) < SETS_OUT:
+        pace *= STROLLS[m.kind]
         _choose(blocks, top, clock, m, ROAM)
     else:
         return 0.0
@@ -198,7 +225,7 @@ def _pace(blocks: Blocks, top: NDArray[np.int16], clock: Any, m: Any) -> float:
         return 0.0
     turn = (math.degrees(math.atan2(-dx, dz)) - m.yaw + 180.0) % 360.0 - 180.0
     m.yaw = (m.yaw + min(MOB_TURN, max(-MOB_TURN, turn)) + 180.0) % 360.0 - 180.0
-    if m.on_ground and _barred(blocks, m, fall):
+    if m.on_ground and barred(blocks, m, fall, LOOK_AHEAD):
         m.wander = 0
         return 0.0
     return pace
@@ -230,6 +257,10 @@ def _live(world: World, m: Any) -> None:
         _graze(world, m)
     if BURNS[kind] and draw(clock) < SUN_BURN_CHANCE:
         _scorch(world, m)
+    if SHY[kind] > 0.0:
+        keep_away(world, m)
+    if SPITS[kind] and m.cooldown > 0:
+        aim_spit(world, m)
     if SIGHT[kind] > 0:
         _hunt(world, m, p)
 
@@ -251,9 +282,12 @@ def step_mobs(world: World) -> None:
             damage_mob(world, m, amount, False)
         if m.kind == 0:
             continue
-        if SIGHT[m.kind] > 0 or BURNS[m.kind] or m.kind == CHICKEN or m.sheared:
+        if BUSY[m.kind] or m.sheared:
             _live(world, m)
-        bumped = step_body(blocks, clock, m, _pace(blocks, top, clock, m))
+        pace = _pace(blocks, top, clock, m)
+        if HOPS[m.kind]:
+            pace = hop(blocks, m, pace)
+        bumped = step_body(blocks, clock, m, pace)
         if bumped and m.on_ground:
             m.wander = max(m.wander - DETOUR, 0)
             if m.wander == 0 and SIGHT[m.kind] > 0:

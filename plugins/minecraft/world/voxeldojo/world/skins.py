@@ -50,6 +50,50 @@ def _legs(half: float, tall: float, x: float, back: float, front: float, tile: s
     return out
 
 
+def _spider_legs() -> list[Part]:
+    """Return eight legs. Each leg has a part that points to the side and a part that stands on the ground."""
+    out = []
+    for n, (near, far) in enumerate(((2, 7), (0.5, 2), (-0.5, -3), (-2, -8))):
+        middle = (near + far) / 2
+        for side in (-1, 1):
+            for x0, x1, y0, y1, z in ((4, 9, 8, 10, near), (8, 13, 7, 9, middle), (12, 14, 0, 8, far)):
+                low, high = (min(side * x0, side * x1), y0, z - 1), (max(side * x0, side * x1), y1, z + 1)
+                turn = side * (1 if n % 2 else -1) if y0 == 0 else 0
+                out.append(Part(low, high, "spider_leg", swing=turn, hinge=(y1, z)))
+    return out
+
+
+def _zombie(kind: str) -> list[Part]:
+    return [
+        Part((-4, 24, -4), (4, 32, 4), f"{kind}_skin", f"{kind}_face", f"{kind}_hair"),
+        Part((-4, 12, -2), (4, 24, 2), f"{kind}_shirt"),
+        *_legs(2, 12, 2, 0, 0, f"{kind}_trousers"),
+        Part((-8, 20, -2), (-4, 24, 4), f"{kind}_shirt"),
+        Part((-8, 20, 4), (-4, 24, 10), f"{kind}_skin"),
+        Part((4, 20, -2), (8, 24, 4), f"{kind}_shirt"),
+        Part((4, 20, 4), (8, 24, 10), f"{kind}_skin"),
+    ]
+
+
+def _horse(kind: str, ears: float) -> list[Part]:
+    """Return the boxes of a horse.
+
+    :param ears: the length of its ears.
+    """
+    return [
+        Part((-5, 11, -12), (5, 21, 10), f"{kind}_hide"),
+        Part((-2.5, 18, 8), (2.5, 23, 13), f"{kind}_hide"),
+        Part((-2, 21, 10), (2, 28, 15), f"{kind}_hide"),
+        Part((-3, 24, 11), (3, 29, 17), f"{kind}_hide", f"{kind}_face"),
+        Part((-2, 24, 17), (2, 27.5, 20), f"{kind}_muzzle"),
+        Part((-1, 21, 7.5), (1, 30, 10.5), f"{kind}_mane"),
+        Part((-2.8, 29, 12), (-1.2, 29 + ears, 13), f"{kind}_hide"),
+        Part((1.2, 29, 12), (2.8, 29 + ears, 13), f"{kind}_hide"),
+        Part((-1.5, 9, -14.5), (1.5, 20, -12), f"{kind}_mane"),
+        *_legs(1.75, 11, 3.2, -10, 8, f"{kind}_leg"),
+    ]
+
+
 _SHEEP_HEAD = Part((-3, 16, 6), (3, 22, 14), "sheep_skin", "sheep_face")
 MODELS: Final[dict[str, list[Part]]] = {
     "cow": [
@@ -102,6 +146,52 @@ MODELS: Final[dict[str, list[Part]]] = {
         Part((-8, 20, 4), (-4, 24, 10), "zombie_skin"),
         Part((4, 20, -2), (8, 24, 4), "shirt"),
         Part((4, 20, 4), (8, 24, 10), "zombie_skin"),
+    ],
+    "spider": [
+        Part((-4, 5, 3), (4, 13, 11), "spider", "spider_face"),
+        Part((-3, 6, -3), (3, 12, 3), "spider"),
+        Part((-5, 5, -15), (5, 13, -3), "spider_back"),
+        *_spider_legs(),
+    ],
+    "husk": _zombie("husk"),
+    "wolf": [
+        Part((-3, 7, -8), (3, 13, 1), "wolf_fur"),
+        Part((-4, 6, 0), (4, 13.5, 6), "wolf_mane"),
+        Part((-3, 8, 6), (3, 14, 10), "wolf_fur", "wolf_face"),
+        Part((-1.5, 8, 10), (1.5, 11, 13.5), "wolf_muzzle", "wolf_nose"),
+        Part((-3, 14, 7), (-1, 16, 8), "wolf_mane"),
+        Part((1, 14, 7), (3, 16, 8), "wolf_mane"),
+        Part((-1, 4, -10.5), (1, 12, -8), "wolf_mane"),
+        *_legs(1, 8, 1.7, -6.5, 4, "wolf_fur"),
+    ],
+    "horse": _horse("horse", 3),
+    "donkey": [
+        part._replace(
+            low=(part.low[0] * 0.87, part.low[1] * 0.87, part.low[2] * 0.87),
+            high=(part.high[0] * 0.87, part.high[1] * 0.87, part.high[2] * 0.87),
+            hinge=(part.hinge[0] * 0.87, part.hinge[1] * 0.87),
+        )
+        for part in _horse("donkey", 7)
+    ],
+    "rabbit": [
+        Part((-2, 1.5, -4), (2, 5, 2.5), "rabbit_fur"),
+        Part((-1.8, 3.6, 1.5), (1.8, 6.8, 5), "rabbit_fur", "rabbit_face"),
+        Part((-1.7, 6.8, 1.8), (-0.3, 10, 2.5), "rabbit_fur", "rabbit_ear"),
+        Part((0.3, 6.8, 1.8), (1.7, 10, 2.5), "rabbit_fur", "rabbit_ear"),
+        Part((-1, 2.5, -5.2), (1, 4.5, -4), "rabbit_tail"),
+        Part((-2.6, 0, -4), (-1.2, 3.4, -1), "rabbit_fur"),
+        Part((1.2, 0, -4), (2.6, 3.4, -1), "rabbit_fur"),
+        Part((-1.8, 0, 1), (-0.6, 2, 2.2), "rabbit_fur"),
+        Part((0.6, 0, 1), (1.8, 2, 2.2), "rabbit_fur"),
+    ],
+    "llama": [
+        Part((-6, 11, -9), (6, 21, 9), "llama_wool"),
+        Part((-4, 15, 5), (4, 31, 11), "llama_wool", "llama_face"),
+        Part((-2, 24.5, 11), (2, 28.5, 15), "llama_muzzle", "llama_nose"),
+        Part((-4, 31, 7), (-1, 34, 9), "llama_wool"),
+        Part((1, 31, 7), (4, 34, 9), "llama_wool"),
+        Part((-1.5, 13, -11), (1.5, 19, -9), "llama_wool"),
+        *_legs(2, 12, 3.6, -6.5, 6.5, "llama_leg"),
     ],
 }
 
@@ -180,6 +270,34 @@ def tiles() -> dict[str, Tile]:
         "trousers": np.where(
             np.arange(16)[:, None, None] > 13, paint.fill("4a4a4a"), paint.grain("trousers", "3a3489", 0.14, 2, 3)
         ),
+        "husk_skin": paint.grain("husk", "86724a", 0.14, 2, 2),
+        "husk_hair": paint.grain("husk_hair", "6b5a38", 0.14, 2, 2),
+        "husk_shirt": paint.grain("husk_shirt", "6e5c48", 0.18, 2, 3),
+        "husk_trousers": paint.grain("husk_trousers", "4a4038", 0.18, 2, 3),
+        "wolf_fur": paint.grain("wolf", "cfcac4", 0.1, 1, 2),
+        "wolf_mane": paint.grain("wolf_mane", "b4aca4", 0.14, 1, 2),
+        "wolf_muzzle": paint.grain("wolf_muzzle", "d8cbb4", 0.06),
+        "horse_hide": paint.grain("horse", "7a4a26", 0.08, 2, 2),
+        "horse_mane": paint.grain("horse_mane", "2c1e14", 0.16, 1, 4),
+        "horse_muzzle": paint.grain("horse_muzzle", "5a3620", 0.08),
+        "horse_leg": np.where(
+            np.arange(16)[:, None, None] > 12, paint.fill("2a2018"), paint.grain("horse", "7a4a26", 0.08, 2, 2)
+        ),
+        "donkey_hide": paint.grain("donkey", "7d6f62", 0.08, 2, 2),
+        "donkey_mane": paint.grain("donkey_mane", "4a4038", 0.14, 1, 3),
+        "donkey_muzzle": paint.grain("donkey_muzzle", "cfc6ba", 0.06),
+        "donkey_leg": np.where(
+            np.arange(16)[:, None, None] > 12, paint.fill("38302a"), paint.grain("donkey", "7d6f62", 0.08, 2, 2)
+        ),
+        "rabbit_fur": paint.grain("rabbit", "9a7650", 0.14, 2, 2),
+        "rabbit_ear": paint.grain("rabbit_ear", "c89a88", 0.08),
+        "rabbit_tail": paint.grain("rabbit_tail", "ece6dc", 0.06),
+        "llama_wool": paint.grain("llama", "dccb9e", 0.12, 2, 3),
+        "llama_muzzle": paint.grain("llama_muzzle", "efe2c4", 0.06),
+        "llama_leg": paint.grain("llama_leg", "cbb888", 0.1, 2, 2),
+        "spider": paint.grain("spider", "37302a", 0.22, 2, 2),
+        "spider_back": paint.grain("spider_back", "302924", 0.3, 3, 2),
+        "spider_leg": paint.grain("spider_leg", "2b241f", 0.25, 1, 2),
     }
     out["cow_face"] = _eight(
         ["bbwwwwbb", "bbwwwwbb", "bbbwwbbb", "ikbwwbki", "bbbbbbbb", "bggggggb", "bgkggkgb", "bggggggb"],
@@ -204,5 +322,38 @@ def tiles() -> dict[str, Tile]:
     out["zombie_face"] = _eight(
         ["dddddddd", "dggggggd", "gggggggg", "gggggggg", "gkkggkkg", "gggddggg", "ggddddgg", "gggggggg"],
         {"g": "527d3c", "d": "3f6330", "k": "0c0c0c"},
+    )
+    out["husk_face"] = _eight(
+        ["dddddddd", "dssssssd", "ssssssss", "ssssssss", "skksskks", "sssddsss", "ssddddss", "ssssssss"],
+        {"s": "86724a", "d": "6b5a38", "k": "120e08"},
+    )
+    out["wolf_face"] = _eight(
+        ["wwwwwwww", "wwwwwwww", "wggwwggw", "wikwwkiw", "wwwwwwww", "wwwwwwww", "wwwwwwww", "wwwwwwww"],
+        {"w": "cfcac4", "g": "a8a098", "i": "ffffff", "k": "101010"},
+    )
+    out["wolf_nose"] = _eight(
+        ["mkkkkkkm", "mkkkkkkm", "mkkkkkkm", "mmmkkmmm", "mmmkkmmm", "mkkkkkkm", "mmmmmmmm", "mmmmmmmm"],
+        {"m": "d8cbb4", "k": "181414"},
+    )
+    for kind, coat, blaze in (("horse", "7a4a26", "f0e8e0"), ("donkey", "7d6f62", "7d6f62")):
+        out[f"{kind}_face"] = _eight(
+            ["hhhwwhhh", "hhhwwhhh", "khhwwhhk", "khhwwhhk", "hhhwwhhh", "hhhwwhhh", "hhhwwhhh", "hhhwwhhh"],
+            {"h": coat, "w": blaze, "k": "101010"},
+        )
+    out["rabbit_face"] = _eight(
+        ["ffffffff", "ffffffff", "ffffffff", "kffffffk", "kffffffk", "fffppfff", "ffwwwwff", "ffwwwwff"],
+        {"f": "9a7650", "k": "140c08", "p": "d88a8a", "w": "d8c8b4"},
+    )
+    out["llama_face"] = _eight(
+        ["wwwwwwww", "wwwwwwww", "wkkwwkkw", "wwwwwwww", "wwwwwwww", "wwwwwwww", "wwwwwwww", "wwwwwwww"],
+        {"w": "dccb9e", "k": "181210"},
+    )
+    out["llama_nose"] = _eight(
+        ["mmmmmmmm", "mmkkkkmm", "mmmkkmmm", "mmmkkmmm", "mmkmmkmm", "mmmmmmmm", "mmmmmmmm", "mmmmmmmm"],
+        {"m": "efe2c4", "k": "4a3a30"},
+    )
+    out["spider_face"] = _eight(
+        ["bbbbbbbb", "bbrbbrbb", "brbbbbrb", "bRRbbRRb", "bRRbbRRb", "bbbbbbbb", "bbfbbfbb", "bbfbbfbb"],
+        {"b": "2a231e", "r": "8a1616", "R": "d01818", "f": "5a4a3e"},
     )
     return out

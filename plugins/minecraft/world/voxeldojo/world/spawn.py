@@ -45,7 +45,7 @@ from voxeldojo.world.constants import (
 )
 from voxeldojo.world.jit import jit, part
 from voxeldojo.world.light import sky_light
-from voxeldojo.world.mob_kinds import CHICKEN, GROUP, HALF, LIFE, SHEEP, SIGHT, TALL, WEIGHT
+from voxeldojo.world.mob_kinds import CHICKEN, GROUP, HALF, LIFE, MONSTER, MORE_LIFE, SHEEP, TALL, WEIGHT
 from voxeldojo.world.rng import GAMMA, draw, mix, pick
 from voxeldojo.world.state import CHUNK, MOBS, SIZE, World
 from voxeldojo.world.sun import light_for_spawning
@@ -101,6 +101,8 @@ def summon(world: World, kind: int, x: float, y: float, z: float) -> int:
     m, clock = world.mobs[index], world.clock[0]
     m.kind, m.id, m.life = kind, clock.next_id, LIFE[kind]
     clock.next_id += 1
+    for most in MORE_LIFE[kind]:
+        m.life += pick(clock, most + 1) if most > 0 else 0
     m.x, m.y, m.z, m.yaw = x, y, z, draw(clock) * 360.0 - 180.0
     m.vx = m.vy = m.vz = m.fall = m.goal_x = m.goal_z = m.last_damage = 0.0
     m.age = m.wander = m.panic = m.hurt_ticks = m.fire_ticks = m.hit_ticks = 0
@@ -128,11 +130,11 @@ def _draw(clock: Any, monsters: bool) -> int:
     """
     total = 0
     for kind in range(1, KINDS):
-        if (SIGHT[kind] > 0) == monsters:
+        if MONSTER[kind] == monsters:
             total += WEIGHT[kind]
     left = pick(clock, total)
     for kind in range(1, KINDS):
-        if (SIGHT[kind] > 0) == monsters:
+        if MONSTER[kind] == monsters:
             left -= WEIGHT[kind]
             if left < 0:
                 return kind
@@ -222,7 +224,7 @@ def spawn_mobs(world: World) -> None:
     monsters, animals = 0, 0
     for index in range(MOBS):
         m = world.mobs[index]
-        if m.kind > 0 and SIGHT[m.kind] > 0:
+        if m.kind > 0 and MONSTER[m.kind]:
             away = (m.x - p.x) ** 2 + (m.y - p.y) ** 2 + (m.z - p.z) ** 2
             if away < FADES_BEYOND * FADES_BEYOND:
                 m.age = 0
