@@ -103,9 +103,11 @@ class Checkpoint:
         self.state, self.weights, self.optimizer, self.generator = state, weights, optimizer, generator
         self.imitation = imitation
 
-    def save(self, folder: Path, *, best: bool = False) -> None:
-        """Write this checkpoint as the newest checkpoint of the training. If ``best`` is True, also write this
-        checkpoint as the best checkpoint of the training so far.
+    def save(self, folder: Path, *, best: Mapping[str, torch.Tensor] | None = None) -> None:
+        """Write this checkpoint as the newest checkpoint of the training.
+
+        :param best: weights of the network, with which this checkpoint is also written as the best checkpoint of the
+            training so far; None if this checkpoint is not the best one.
         """
         content = {
             "state": self.state.model_dump_json(),
@@ -114,8 +116,8 @@ class Checkpoint:
             "generator": self.generator,
         }
         files = Folder(folder, TrainingFolderError)
-        if best:
-            files.write(BEST, _packed(content))
+        if best is not None:
+            files.write(BEST, _packed({**content, "weights": best}))
         if self.imitation is not None:
             content["imitation"] = dict(self.imitation)
         files.write(FILE, _packed(content))

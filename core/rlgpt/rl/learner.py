@@ -40,6 +40,10 @@ class PolicyLearner(Protocol):
     def imitation(self) -> Memory | None: ...
 
     @property
+    def policy_weights(self) -> dict[str, torch.Tensor]:
+        """The weights of the network with which the trained policy acts."""
+
+    @property
     def rollout_length(self) -> int:
         """Number of decisions in each environment between two updates of the network."""
 
@@ -75,6 +79,12 @@ class Learner:
         self.network, self.hyperparameters, self._gamma = network, hyperparameters, gamma
         self.optimizer = torch.optim.Adam(network.parameters(), lr=hyperparameters.learning_rate, eps=1e-5)
         self.imitation = SelfImitation.of(hyperparameters)
+
+    @property
+    def policy_weights(self) -> dict[str, torch.Tensor]:
+        """The newest weights of the network."""
+        weights: dict[str, torch.Tensor] = self.network.state_dict()
+        return weights
 
     @property
     def rollout_length(self) -> int:

@@ -84,4 +84,6 @@ def save(
     folder: Path, state: TrainingState, learner: PolicyLearner, generator: torch.Generator, *, best: bool = False
 ) -> None:
     weights, kept = learner.network.state_dict(), learner.imitation.tensors() if learner.imitation else None
-    Checkpoint(state, weights, learner.optimizer.state_dict(), generator.get_state(), kept).save(folder, best=best)
+    Checkpoint(state, weights, learner.optimizer.state_dict(), generator.get_state(), kept).save(
+        folder, best=learner.policy_weights if best else None
+    )

@@ -17,6 +17,7 @@ from rlgpt.rl.learner import Memory
 from rlgpt.rl.network import AxisNames
 from rlgpt.rl.primitive_steps import PrimitiveSteps
 from rlgpt.rl.rollout import Rollout
+from rlgpt.rl.sac.average import WeightAverage
 from rlgpt.rl.sac.encoding import encode
 from rlgpt.rl.sac.network import SoftActorCritic
 from rlgpt.rl.sac.replay import Experience, Replay, Rows, part
@@ -87,6 +88,7 @@ class SoftLearner:
         self.replay = Experience(settings.capacity)
         self._target = copy.deepcopy(network)
         self._target.base_only = None
+        self._average = WeightAverage(network) if optimizer is None else None
         self._total = self._seen = self._owed = 0.0
         self._running: torch.Tensor | None = None
         self._base_only: SoftLearner | None = None
@@ -98,6 +100,12 @@ class SoftLearner:
     @property
     def imitation(self) -> Memory:
         return self
+
+    @property
+    def policy_weights(self) -> dict[str, torch.Tensor]:
+        """The average of the networks' weights over the newest updates (:class:`WeightAverage`)."""
+        weights: dict[str, torch.Tensor] = self.network.state_dict()
+        return weights if self._average is None else self._average.weights()
 
     @property
     def rollout_length(self) -> int:
@@ -114,13 +122,20 @@ class SoftLearner:
 
         :raises TrainerError: the weights of the networks are no longer finite.
         """
-        if self._base_only is not None:
-            self._base_only.update(rollout, generator)
+        learned = self._base_only is not None and self._base_only._learn(rollout, generator)
+        learned |= self._learn(rollout, generator)
+        if learned and self._average is not None:
+            self._average.add()
+
+    def _learn(self, rollout: Rollout, generator: torch.Generator) -> bool:
+        """Update the networks of this learner without those for base-only episodes, and return whether they had enough
+        data.
+        """
         settings, network = self._settings, self.network
         steps = self._store(rollout)
         self._cool()
         if self._total < settings.first_update or not len(self.replay):
-            return
+            return False
         # A parameter search adds decisions without an update. The gradient steps for them are taken in several updates.
         for _ in range(int(min(self._owed, CATCH_UP * steps * settings.updates_per_step + 1))):
             self._owed -= 1
@@ -130,6 +145,7 @@ class SoftLearner:
             raise TrainerError(
                 "the policy's weights are no longer finite; lower trainer.learning_rate or correct the reward."
             )
+        return True
 
     def warm_start(self, names: AxisNames, memory: Mapping[str, torch.Tensor]) -> None:
         """Copy the network's weights to the target critics (:meth:`rlgpt.rl.learner.PolicyLearner.warm_start`). The
@@ -266,13 +282,16 @@ class SoftLearner:
             torch._foreach_lerp_(theirs, ours, self._settings.target_rate)
 
     def tensors(self) -> dict[str, torch.Tensor]:
-        """The replay memories, the target critics and the numbers of primitive steps, for a checkpoint."""
+        """The replay memories, the target critics, the average weights and the numbers of primitive steps, for a
+        checkpoint.
+        """
         rows = self.replay.tensors()
         target = {f"target {key}": values for key, values in self._target.state_dict().items()}
         others = {} if self._base_only is None else self._base_only.tensors()
         others = {f"{_BASE_ONLY}{key}": values for key, values in others.items()}
         counts = torch.tensor([self._seen, self._owed, self._total], dtype=torch.float64)
-        return {**rows, **target, **others, _SEEN: counts}
+        average = {} if self._average is None else self._average.tensors()
+        return {**rows, **target, **others, **average, _SEEN: counts}
 
     def restore(self, tensors: Mapping[str, torch.Tensor]) -> None:
         """Restore what :meth:`tensors` returned.
@@ -282,6 +301,8 @@ class SoftLearner:
         with _damage_reported():
             self._seen, self._owed, self._total = tensors[_SEEN].tolist()
             self._target.load_state_dict(part(tensors, "target "))
+            if self._average is not None:
+                self._average.restore(tensors)
             self.replay.restore(tensors)
             if self._base_only is not None:
                 self._base_only.restore(part(tensors, _BASE_ONLY))

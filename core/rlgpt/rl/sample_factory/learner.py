@@ -109,7 +109,9 @@ class OptionLearner(Learner):  # type: ignore[misc]
         )
         weights, optimizer = network.state_dict(), self.optimizer.state_dict()
         kept = self.imitation.tensors() if self.imitation is not None else None
-        Checkpoint(state, weights, optimizer, torch.get_rng_state(), kept).save(job.folder, best=best)
+        Checkpoint(state, weights, optimizer, torch.get_rng_state(), kept).save(
+            job.folder, best=weights if best else None
+        )
         self.shared_status.put(LEARNER, SAVED, 1)
         return True
 
