@@ -8,8 +8,8 @@ import torch
 from torch import nn
 
 SHARPNESS = 9
-"""The weights of the i-th of t updates have a share of about ``(i / t) ** SHARPNESS`` in the average. With 9, the mean
-age of the averaged weights is a tenth of the updates so far.
+"""After t updates, the share of the weights of update i in the average is proportional to about ``(i / t) **
+SHARPNESS``. With 9, the averaged weights are on average about ``t / 11`` updates old.
 """
 
 _COUNT, _PREFIX = "averaged", "average "

@@ -51,7 +51,7 @@ from voxeldojo.world.state import SIZE, World
 def keep_away(world: World, m: Any) -> None:
     """Let a shy mob flee to a place away from a player whom the mob sees nearby (``EntityAIAvoidEntity``).
 
-    The field ``panic`` of a mob makes it run. A flight ends where it leads to; a mob that was hit runs on.
+    A mob with ``panic`` above 0 runs. The mob stops at the place to which it flees, unless it was hit.
     """
     p, clock = world.player[0], world.clock[0]
     if m.hit_ticks > 0:
