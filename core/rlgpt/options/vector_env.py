@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple, Unpack
@@ -208,12 +209,14 @@ class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
             self._going[lane] = self._next_episode(lane) if lane in self._over else self._deciding(lane, action)
             self._results[lane] = None
 
-    def recv(self, at_least: int = 1) -> list[Arrival]:
+    def recv(self, at_least: int = 1, *, steps: int | None = None) -> list[Arrival]:
         """Take primitive steps until at least ``at_least`` lanes have finished their decisions.
 
         :param at_least: the least number of lanes that must finish their decisions. ``at_least`` must be 1 for a
             simulator that steps all its environments in every call, because such a simulator cannot step while a lane
             has no action.
+        :param steps: maximal number of calls of the simulator. After these calls, ``recv`` returns the results of the
+            lanes that have finished their decisions, even if there are fewer than ``at_least``. None: no maximum.
         :returns: the results of the lanes that have finished their decisions, in the order of the lanes.
         :raises StateError: fewer than ``at_least`` lanes have an action; or the simulator needs an action for every
             lane.
@@ -223,7 +226,9 @@ class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
                 f"recv({at_least}) waits for {at_least} lanes; {len(self._going)} have an action. Call send() first."
             )
         self._resume()
-        while len(self._arrived) < at_least:
+        for _ in itertools.count() if steps is None else range(steps):
+            if len(self._arrived) >= at_least:
+                break
             self._move()
         arrivals, self._arrived = sorted(self._arrived, key=lambda a: a.lane), []
         return arrivals

@@ -23,8 +23,9 @@ from rlgpt.rl.base_only import Masks
 from rlgpt.rl.lanes import vector_in_process
 from rlgpt.rl.network import PolicyNetwork
 from rlgpt.rl.parameter_search import ParameterSearch
+from rlgpt.rl.position import Position
 from rlgpt.rl.rollout import Collector, Rollout, join
-from rlgpt.rl.rollout_job import Position, RolloutJob, RolloutShare, RolloutWorker
+from rlgpt.rl.rollout_job import RolloutJob, RolloutShare, RolloutWorker
 from rlgpt.rl.step_counter import StepCounter
 from rlgpt.rl.training_stats import TrainingStats
 from rlgpt.rl.vector import Vector
@@ -200,9 +201,10 @@ class ExecutorSource(RolloutSource):
         self._stats.add_verdicts(result.events.verdicts)
         for episode, usage in result.events.episodes:
             self._stats.add_episode(episode, usage)
-        for column, (slot, reached) in enumerate(zip(share, result.reached, strict=True)):
-            position = self._positions[slot]
-            self._positions[slot] = position.after(result.rollout, column, self._masks, reached)
+        for column, slot in enumerate(share):
+            self._positions[slot] = self._positions[slot].after(
+                result.rollout, column, result.standings[column], self._masks, result.reached[column]
+            )
         if search is not None and result.playing is not None:
             search.set_playing(share, result.playing)
 

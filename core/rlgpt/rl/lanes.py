@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -20,6 +21,7 @@ from rlgpt.rl.base import EnvSpec
 from rlgpt.rl.base_only import Masks
 from rlgpt.rl.policy_env import actions_of, arguments_of, plugin_of, training_seeds
 from rlgpt.rl.policy_lane import EpisodeLog, Moment, Observation, PolicyFormat
+from rlgpt.rl.position import Position
 from rlgpt.rl.primitive_steps import PrimitiveLog
 from rlgpt.rl.step_counter import StepCounter
 from rlgpt.rl.vector import LocalVector, Transition, Vector
@@ -34,10 +36,12 @@ class LaneVector(Vector):
     :param seeds: one seed for each environment. The lanes draw the seeds of their episodes in the same way as a
         :class:`~rlgpt.rl.policy_env.PolicyEnv`. A vector environment with the mode ``NEXT_STEP`` uses ``seeds`` only
         for the first episodes; it chooses the seeds of later episodes by itself.
-    :param step_file: the file in which a :class:`~rlgpt.rl.step_counter.StepCounter` counts primitive steps.
+    :param step_file: the file in which a :class:`~rlgpt.rl.step_counter.StepCounter` counts primitive steps; None if
+        only :attr:`taken` counts them.
     :param first: the cell of ``step_file`` in which the steps of the first lane are counted; the next lanes count in
         the next cells.
     :param beat: a function that is called at each primitive step of a lane and before each turn of a coded action.
+    :ivar taken: for each lane, the number of its primitive steps so far.
     :raises PluginError: the number of environments differs from the number of seeds, or the autoreset mode is neither
         ``DISABLED`` nor ``NEXT_STEP``.
     """
@@ -47,7 +51,7 @@ class LaneVector(Vector):
         spec: EnvSpec,
         venv: VectorEnv[Any, Any, Any],
         seeds: Sequence[int],
-        step_file: Path,
+        step_file: Path | None = None,
         *,
         first: int = 0,
         beat: Callable[[], None] | None = None,
@@ -59,7 +63,8 @@ class LaneVector(Vector):
                 f"{self._mode!r}; valid: {len(seeds)}, and AutoresetMode.DISABLED or NEXT_STEP, because the policy "
                 "sees the last observation of an episode."
             )
-        self._steps, self._first, self._beat = StepCounter(step_file, first + len(seeds)), first, beat
+        self._steps = None if step_file is None else StepCounter(step_file, first + len(seeds))
+        self.taken, self._first, self._beat = [0] * len(seeds), first, beat
         arguments = arguments_of(spec, venv.single_action_space, plugin, on_turn=beat)
         self._env = extend_vector(venv, actions_of(spec), on_step=self._count, **arguments)
         keys, space = spec.setup.observation_keys, venv.single_observation_space
@@ -72,7 +77,7 @@ class LaneVector(Vector):
         self._base_only = [False] * len(seeds)
 
     @classmethod
-    def open(cls, spec: EnvSpec, seeds: Sequence[int], step_file: Path, **more: Any) -> Self | None:
+    def open(cls, spec: EnvSpec, seeds: Sequence[int], step_file: Path | None = None, **more: Any) -> Self | None:
         """Make the lanes of a training, one for each seed. The parameters are those of the class.
 
         :returns: None if the environments cannot be lanes: the plugin has no batch simulator for the task, or episodes
@@ -85,6 +90,56 @@ class LaneVector(Vector):
     def form(self) -> PolicyFormat:
         """The format of the policy's observations and actions."""
         return self._form
+
+    @property
+    def episode_steps(self) -> list[int]:
+        """For each lane, the number of primitive steps of the episode in progress."""
+        return [lane.primitive_steps for lane in self._env.lanes]
+
+    @property
+    def repeats(self) -> bool:
+        """Whether the lanes can repeat episodes (:meth:`repeat`)."""
+        return self._mode is AutoresetMode.DISABLED
+
+    def repeat(self, positions: Sequence[Position]) -> list[Observation]:
+        """Bring new lanes to positions in their episodes, by repeating the episodes in progress. A batch simulator
+        steps all lanes in every call, so no lane can wait at its position. Therefore the episodes begin at different
+        moments, the longest one first, and all lanes are at their positions after the same step of the simulator.
+
+        :returns: the newest observation of each lane.
+        :raises TrainerError: a lane does not repeat its episode.
+        """
+        env, longest = self._env, max(position.standing.steps for position in positions)
+        begins = [longest - position.standing.steps for position in positions]
+        actions = [position.played for position in positions]
+        newest: dict[int, Observation] = {}
+        for lane, position in enumerate(positions):
+            next(itertools.islice(self._seeds[lane], position.begun - 1, position.begun - 1), None)
+            env.stop(lane)
+        now, ready = 0, list[int]()
+        while True:
+            for lane in [lane for lane, begin in enumerate(begins) if begin == now and lane not in newest]:
+                self._masks = positions[lane].masks
+                newest[lane] = self._begin([lane])[lane][0]
+                ready.append(lane)
+            for lane in ready:
+                if (flat := next(actions[lane], None)) is not None:
+                    env.send({lane: self._form.codec.decode(self._form.layout.to_space(flat))})
+                elif now < longest:
+                    positions[lane].check(None)
+            if now == longest:
+                break
+            arrivals = env.recv(steps=min(begin for begin in (*begins, longest) if begin > now) - now)
+            ready = [arrival.lane for arrival in arrivals]
+            for lane, transition in self._transitions(arrivals).items() if arrivals else ():
+                newest[lane] = transition.observation
+                if transition.last is not None:
+                    positions[lane].check(None)
+            now = env.lanes[begins.index(0)].primitive_steps
+        for lane, position in enumerate(positions):
+            same = next(actions[lane], None) is None and env.lanes[lane].primitive_steps == position.standing.steps
+            position.check(newest[lane]["obs"] if same else None)
+        return [newest[lane] for lane in range(len(positions))]
 
     def reset(self) -> list[tuple[Observation, tuple[Verdict, ...]]]:
         self._ended.clear()
@@ -107,13 +162,16 @@ class LaneVector(Vector):
 
     def close(self) -> None:
         self._env.close()
-        self._steps.__exit__(None, None, None)
+        if self._steps is not None:
+            self._steps.__exit__(None, None, None)
 
     def _count(self, lane: int, step: int) -> None:
         if self._beat is not None:
             self._beat()
         if step:
-            self._steps.add(self._first + lane)
+            self.taken[lane] += 1
+            if self._steps is not None:
+                self._steps.add(self._first + lane)
 
     def _transitions(self, arrivals: Sequence[Arrival]) -> dict[int, Transition]:
         """The transitions of the lanes that are complete. The transition at the end of an episode is complete when the

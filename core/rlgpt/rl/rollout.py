@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from rlgpt.domain import Verdict
 from rlgpt.errors import TrainerError
@@ -143,16 +144,27 @@ class Collector:
 
     An image is copied to the device of ``network`` once, as bytes, when the environment shows it. The image stays there
     for the choice of the action and for the update.
+
+    :param going: the flat actions of environments whose decision has begun before the first rollout.
     """
 
-    def __init__(self, vector: Vector, network: PolicyNetwork, generator: torch.Generator, stats: EpisodeStats) -> None:
+    def __init__(
+        self,
+        vector: Vector,
+        network: PolicyNetwork,
+        generator: torch.Generator,
+        stats: EpisodeStats,
+        going: Mapping[int, NDArray[np.float32]] | None = None,
+    ) -> None:
         self._vector, self._network, self._generator, self._stats = vector, network, generator, stats
         first = vector.reset()
         for _, verdicts in first:
             stats.add_verdicts(verdicts)
         self._current = self._stack([observation for observation, _ in first])
         self._chosen = torch.zeros(len(first), network.layout.action_size)
-        self._ready = list(range(len(first)))
+        for slot, flat in (going or {}).items():
+            self._chosen[slot] = torch.from_numpy(flat)
+        self._ready = [slot for slot in range(len(first)) if slot not in (going or {})]
 
     @torch.no_grad()
     def collect(self, decisions: int, enough: Callable[[], bool], choose: Choose | None = None) -> Rollout:

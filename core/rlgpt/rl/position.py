@@ -1,0 +1,103 @@
+"""The position of an environment of a training, to which any process can bring a new environment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlgpt.errors import TrainerError
+from rlgpt.plugin.states import EpisodeState
+from rlgpt.rl.base_only import Masks
+from rlgpt.rl.rollout import Rollout
+
+TOLERANCE = 1e-3
+"""Relative and absolute tolerance between an observation and the same observation in a repeated episode. Processors of
+different types round differently.
+"""
+
+
+class Standing(NamedTuple):
+    """How far the episode of an environment is.
+
+    :ivar steps: number of primitive steps of the episode in progress.
+    :ivar going: the flat action of the decision in progress; None if the environment waits for its next action.
+    """
+
+    steps: int = 0
+    going: NDArray[np.float32] | None = None
+
+
+START = Standing()
+"""The start of an episode."""
+
+
+@dataclass(frozen=True, eq=False)
+class Position:
+    """A moment in the episodes of an environment.
+
+    :ivar begun: number of episodes that have begun in the environment.
+    :ivar actions: flat actions of the decisions of the episode in progress that are over, ``[decisions, action_size]``.
+    :ivar standing: how far the episode in progress is.
+    :ivar masks: the masks of the episode in progress; None if they are those of the recipe.
+    :ivar reached: the start states that the environment had reached before the episode in progress began.
+    :ivar obs: the entry ``obs`` of the newest observation, ``(D,)``; None if no episode has begun.
+    """
+
+    begun: int
+    actions: NDArray[np.float32]
+    standing: Standing = START
+    masks: Masks | None = None
+    reached: tuple[EpisodeState, ...] = ()
+    obs: NDArray[np.float32] | None = None
+
+    @property
+    def moment(self) -> tuple[int, int, int]:
+        """The number of episodes that have begun, and the numbers of decisions and primitive steps of the last one."""
+        return self.begun, len(self.actions), self.standing.steps
+
+    @property
+    def played(self) -> Iterator[NDArray[np.float32]]:
+        """The flat actions of the episode in progress, with that of the decision in progress."""
+        yield from self.actions
+        if self.standing.going is not None:
+            yield self.standing.going
+
+    def after(
+        self,
+        rollout: Rollout,
+        slot: int,
+        standing: Standing,
+        masks: Masks | None,
+        reached: tuple[EpisodeState, ...],
+    ) -> Position:
+        """The position after the decisions of the environment ``slot`` in ``rollout``.
+
+        :param standing: how far the episode in progress is after the rollout.
+        :param masks: the masks of the episodes that began in the rollout.
+        :param reached: the new value of :attr:`reached`.
+        """
+        _, actions, ends = rollout.of(slot)
+        chosen = actions.numpy()
+        began = max(1 - self.begun, 0) + len(ends)
+        chosen = chosen[ends[-1].at + 1 :] if ends else np.concatenate([self.actions, chosen])
+        masked = masks if began else self.masks
+        obs = rollout.observations["obs"][-1, slot].numpy().copy()
+        return Position(self.begun + began, chosen, standing, masked, reached, obs)
+
+    def check(self, obs: NDArray[np.float32] | None) -> None:
+        """Check that a repeated episode has led to this position.
+
+        :param obs: the entry ``obs`` of the newest observation of the repeated episode; None if the episode has
+            already shown that it is another one.
+        :raises TrainerError: the repeated episode is another one.
+        """
+        if obs is None or self.obs is None or not np.allclose(obs, self.obs, rtol=TOLERANCE, atol=TOLERANCE):
+            raise TrainerError(
+                "an environment was lost with its process, and the same actions do not lead to the same state in a new "
+                "environment. Resume the run: the training continues from its last checkpoint with new episodes. To "
+                "train in the process of the run, set executor=in_process."
+            )

@@ -1,0 +1,201 @@
+"""Vectors of environments that begin at a position instead of the start of their first episode. To reach its position,
+an environment repeats the episode in progress; the repeated steps are not counted.
+"""
+
+from __future__ import annotations
+
+import itertools
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlgpt.domain import Verdict
+from rlgpt.plugin.states import EpisodeState
+from rlgpt.rl.base import EnvSpec
+from rlgpt.rl.base_only import Masks
+from rlgpt.rl.lanes import LaneVector
+from rlgpt.rl.policy_lane import Observation
+from rlgpt.rl.position import Position, Standing
+from rlgpt.rl.vector import Slot, Transition, Vector
+
+
+class PositionedVector(Vector):
+    """A vector whose environments begin at positions. :meth:`reset` may be called again and again: It returns the
+    newest observation of each environment, and begins an episode only in environments without an episode.
+    """
+
+    @property
+    @abstractmethod
+    def moments(self) -> list[tuple[int, int, int]]:
+        """The field :attr:`Position.moment` of each environment now."""
+
+    @property
+    @abstractmethod
+    def standings(self) -> tuple[Standing, ...]:
+        """The field :attr:`Position.standing` of each environment now."""
+
+    @property
+    @abstractmethod
+    def steps(self) -> tuple[int, ...]:
+        """For each environment, the number of primitive steps since :meth:`reset`, and of the first reset."""
+
+    @property
+    @abstractmethod
+    def reached(self) -> tuple[tuple[EpisodeState, ...], ...]:
+        """The field :attr:`Position.reached` of each environment now."""
+
+
+def positioned(spec: EnvSpec, seeds: Sequence[int], positions: Sequence[Position]) -> PositionedVector:
+    """Make the environments of a recipe, each at its position. They are the lanes of one batch simulator if possible,
+    and else separate environments.
+
+    :param seeds: one seed for each environment.
+    :raises TrainerError: an environment does not repeat its episode.
+    """
+    lanes = LaneVector.open(spec, seeds)
+    if lanes is not None and lanes.repeats:
+        return _Lanes(lanes, positions)
+    if lanes is not None:
+        lanes.close()
+    return _Separate(spec, seeds, positions)
+
+
+class _Lanes(PositionedVector):
+    def __init__(self, lanes: LaneVector, positions: Sequence[Position]) -> None:
+        self._vector, self._begun = lanes, [position.begun for position in positions]
+        self._decisions = [len(position.actions) for position in positions]
+        self._going = {i: p.standing.going for i, p in enumerate(positions) if p.standing.going is not None}
+        self._newest = lanes.repeat(positions) if any(self._begun) else []
+        self._before = list(lanes.taken)
+
+    @property
+    def moments(self) -> list[tuple[int, int, int]]:
+        return list(zip(self._begun, self._decisions, self._vector.episode_steps, strict=True))
+
+    @property
+    def standings(self) -> tuple[Standing, ...]:
+        return tuple(Standing(steps, self._going.get(i)) for i, steps in enumerate(self._vector.episode_steps))
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        return tuple(now - before for now, before in zip(self._vector.taken, self._before, strict=True))
+
+    @property
+    def reached(self) -> tuple[tuple[EpisodeState, ...], ...]:
+        return ((),) * len(self._begun)
+
+    def reset(self) -> list[tuple[Observation, tuple[Verdict, ...]]]:
+        self._before = list(self._vector.taken)
+        if self._newest:
+            return [(newest, ()) for newest in self._newest]
+        first = self._vector.reset()
+        self._newest, self._begun = [observation for observation, _ in first], [1] * len(first)
+        return first
+
+    def exchange(self, slots: Sequence[int], actions: NDArray[np.float32]) -> list[tuple[int, Transition]]:
+        self._going.update(zip(slots, actions.copy(), strict=True))
+        arrived = self._vector.exchange(slots, actions)
+        for slot, transition in arrived:
+            del self._going[slot]
+            self._newest[slot] = transition.observation
+            over = transition.last is not None
+            self._begun[slot] += over
+            self._decisions[slot] = 0 if over else self._decisions[slot] + 1
+        return arrived
+
+    def mask(self, masks: Masks) -> None:
+        self._vector.mask(masks)
+
+    def close(self) -> None:
+        self._vector.close()
+
+
+class _Separate(PositionedVector):
+    def __init__(self, spec: EnvSpec, seeds: Sequence[int], positions: Sequence[Position]) -> None:
+        self._lanes = [_One(spec, seed, position) for seed, position in zip(seeds, positions, strict=True)]
+
+    @property
+    def moments(self) -> list[tuple[int, int, int]]:
+        return [lane.moment for lane in self._lanes]
+
+    @property
+    def standings(self) -> tuple[Standing, ...]:
+        return tuple(Standing(lane.moment[-1]) for lane in self._lanes)
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        return tuple(lane.steps for lane in self._lanes)
+
+    @property
+    def reached(self) -> tuple[tuple[EpisodeState, ...], ...]:
+        return tuple(lane.reached for lane in self._lanes)
+
+    def reset(self) -> list[tuple[Observation, tuple[Verdict, ...]]]:
+        return [lane.observe() for lane in self._lanes]
+
+    def exchange(self, slots: Sequence[int], actions: NDArray[np.float32]) -> list[tuple[int, Transition]]:
+        return [(slot, self._lanes[slot].step(flat)) for slot, flat in zip(slots, actions, strict=True)]
+
+    def mask(self, masks: Masks) -> None:
+        for lane in self._lanes:
+            lane.mask(masks)
+
+    def close(self) -> None:
+        for lane in self._lanes:
+            lane.env.close()
+
+
+class _One:
+    """One separate environment."""
+
+    def __init__(self, spec: EnvSpec, seed: int, position: Position) -> None:
+        self.steps, self._begun, self._decisions = 0, position.begun, len(position.actions)
+        self._slot = Slot(spec, seed, self._count)
+        self.env, self.reached = self._slot.env, position.reached
+        self._newest: Observation | None = self._repeated(position) if position.begun else None
+
+    @property
+    def moment(self) -> tuple[int, int, int]:
+        """The field :attr:`Position.moment`."""
+        return self._begun, self._decisions, self.env.extended.lane.primitive_steps
+
+    def mask(self, masks: Masks) -> None:
+        self._slot.masks = masks
+
+    def observe(self) -> tuple[Observation, tuple[Verdict, ...]]:
+        self.steps = 0
+        if self._newest is not None:
+            return self._newest, ()
+        self._newest, verdicts = self._slot.reset()
+        self._begun = 1
+        return self._newest, verdicts
+
+    def step(self, flat: NDArray[np.float32]) -> Transition:
+        transition = self._slot.step(flat)
+        self._decisions += 1
+        if transition.last is not None:
+            self._begun, self._decisions, self.reached = self._begun + 1, 0, self.env.reached
+        self._newest = transition.observation
+        return transition
+
+    def _repeated(self, position: Position) -> Observation:
+        """Repeat the episode in progress until ``position``, and return the newest observation.
+
+        :raises TrainerError: the episode is not the same as before.
+        """
+        self._slot.masks = position.masks
+        self.env.restore_reached(position.reached)
+        next(itertools.islice(self._slot.seeds, position.begun - 1, position.begun - 1), None)
+        newest, _ = self._slot.reset()
+        over = False
+        for flat in position.played:
+            transition = self._slot.step(flat)
+            newest, over = transition.observation, over or transition.last is not None
+        position.check(None if over else newest["obs"])
+        return newest
+
+    def _count(self, _: Any, step: int) -> None:
+        self.steps += bool(step)
