@@ -39,10 +39,10 @@ class PPO(Trainer):
     budget.
 
     :param workers: number of processes in which the environments run. If ``workers`` is 0, the environments run in this
-        process, which is faster except for slow simulators. If the plugin has a batch simulator and the setup has no
-        reset option, the environments of each process are the lanes of one batch. If the run has an executor of other
-        processes or machines (:meth:`on`), ``workers`` is the number of shares into which a rollout is divided among
-        its workers, and the shares consist of single environments.
+        process, which is faster except for slow simulators. If the run has an executor of other processes or machines
+        (:meth:`on`), ``workers`` is the number of shares into which a rollout is divided among its workers. If the
+        plugin has a batch simulator and the setup has no reset option, the environments of each process or share are
+        the lanes of one batch.
     :param segments: approximate number of segments.
     :param parameter_search: largest share of the budget for the search of constant parameters of the coded actions,
         before the policy learns (:mod:`rlgpt.rl.parameter_search`). The parameter search is skipped if no coded action
