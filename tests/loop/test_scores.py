@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -104,3 +105,29 @@ def test_iteration_without_working_code_has_an_evaluation_without_episodes_and_s
     assert result.report is not None
     for evaluation in (result.history[0].evaluation, result.report.evaluation):
         assert (evaluation.episodes, evaluation.has_success, evaluation.score) == ((), False, TASK.score)
+
+
+WALKS = "def run():\n    for _ in range(6):\n        yield [go(direction='{}', cells=1), go(direction='{}', cells=1)]\n"
+PATROLS, STANDS = WALKS.format("down", "up"), "def run():\n    for _ in range(12):\n        yield use()\n"
+STOPS = "def run():\n    yield use()\n"
+
+
+@pytest.mark.parametrize(
+    ("attempts", "kept"),
+    [((PATROLS, STANDS), PATROLS), ((STANDS, PATROLS), PATROLS), ((PATROLS, STOPS), STOPS)],
+    ids=["a repair makes it worse", "a repair makes it better", "a repair ends earlier, so scores are no evidence"],
+)
+def test_best_attempt_is_kept_if_no_repair_satisfies_the_critic(
+    attempts: tuple[str, str], kept: str, tmp_path: Path
+) -> None:
+    def answer(request: Request) -> str:
+        if request.key.role == "review":
+            finding = {"problem": "it walks too little", "suggestion": "walk more"}
+            return json.dumps({"thoughts": "", "works": False, "findings": [finding]})
+        if request.key.role == "fast":
+            meta = {"thoughts": "", "doc": "Walk.", "parameters": [], "max_steps": 12}
+            return f"{json.dumps(meta)}\n```python\n{attempts[request.key.attempt]}\n```"
+        return reply(request)
+
+    result, _ = play(tmp_path / "run", answer, "code_only", iterations=1)
+    assert [a.source.strip() for a in result.history[0].actions] == [kept.strip()]

@@ -104,6 +104,13 @@ class Rehearsal(Value):
         return self.trace is not None and not (self.trace.decisions and self.trace.decisions[-1].ended == "masked")
 
     @property
+    def played_out(self) -> bool:
+        """Whether the rehearsed action was still running when each episode of the rehearsal ended."""
+        decisions = () if self.trace is None else self.trace.decisions
+        endings = [*(d.ended for d in decisions[-1:]), *(other.ended for other in self.others)]
+        return bool(decisions) and all(ended == "episode" for ended in endings)
+
+    @property
     def succeeded(self) -> bool:
         """Whether the rehearsed action works and the task succeeded in every episode of the rehearsal."""
         return self.works and self.trace is not None and self.trace.success and all(o.success for o in self.others)

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 
 from rlgpt.agents.base import Brief, History
 from rlgpt.agents.history_text import kept_action
-from rlgpt.domain import ActionPlan, CodedAction, Rehearsal
+from rlgpt.domain import ActionPlan, CodedAction, Rehearsal, Score
+from rlgpt.loop.candidates import evidence
 from rlgpt.loop.code import Code, Tried
 from rlgpt.loop.context import LoopContext
 from rlgpt.loop.inner_actions import ActionLoop
@@ -51,17 +52,27 @@ def _write_actions(
         else:
             tried = ActionLoop(ctx, brief, plan, sub_action, tuple(kept), history, folder).write()
             attempts[sub_action.name] = tried
-            best = _best(tried)
+            best = _best(tried, ctx.task.score)
             if best is not None:
                 kept.append(best)
     return tuple(kept), attempts
 
 
-def _best(tried: Sequence[Rehearsal]) -> CodedAction | None:
+def _best(tried: Sequence[Rehearsal], score: Score | None) -> CodedAction | None:
     """The coded action of the newest attempt that no verdict stopped in any episode. If a verdict stopped every attempt
     in some episode, the action of the newest attempt whose trace has no verdict is used.
+
+    A repair can make an action worse. If the newest attempt does not work, but every episode of its rehearsal was
+    played to its end, it is compared with the other attempts of this kind, by successes and then by the mean score of
+    the same episodes. The best of them is used, or the newest one if several are equally good.
 
     The policy may use the coded action even if the critic's review is negative.
     """
     sound = [r for r in tried if r.stopped_by is None] or [r for r in tried if r.verdict is None]
-    return sound[-1].action if sound else None
+    if not sound:
+        return None
+    newest = sound[-1]
+    whole = [r for r in sound if r.played_out]
+    if newest.works or newest not in whole:
+        return newest.action
+    return max(whole, key=lambda r: (evidence(r, score)[:-2], r.attempt)).action
