@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from rlgpt.agents.build import build_agents
+from rlgpt.agents.rendering import render_attempts
 from rlgpt.llm.base import Request
 from rlgpt.llm.record import Recorder
 from rlgpt.loop import LoopContext, LoopSettings, Observer, Result, run
@@ -110,12 +111,20 @@ def test_iteration_without_working_code_has_an_evaluation_without_episodes_and_s
 WALKS = "def run():\n    for _ in range(6):\n        yield [go(direction='{}', cells=1), go(direction='{}', cells=1)]\n"
 PATROLS, STANDS = WALKS.format("down", "up"), "def run():\n    for _ in range(12):\n        yield use()\n"
 STOPS = "def run():\n    yield use()\n"
+STANDS_TOO = STANDS + "    return\n"
+NEVER = "def can_start(view):\n    return False\n\n" + STANDS
 
 
 @pytest.mark.parametrize(
     ("attempts", "kept"),
-    [((PATROLS, STANDS), PATROLS), ((STANDS, PATROLS), PATROLS), ((PATROLS, STOPS), STOPS)],
-    ids=["a repair makes it worse", "a repair makes it better", "a repair ends earlier, so scores are no evidence"],
+    [
+        ((PATROLS, STANDS), PATROLS),
+        ((STANDS, PATROLS), PATROLS),
+        ((PATROLS, STOPS), STOPS),
+        ((PATROLS, NEVER), PATROLS),
+        ((STANDS, STANDS_TOO), STANDS_TOO),
+    ],
+    ids=["worse", "better", "ends earlier, so scores are no evidence", "never runs", "equal, so the newest is kept"],
 )
 def test_best_attempt_is_kept_if_no_repair_satisfies_the_critic(
     attempts: tuple[str, str], kept: str, tmp_path: Path
@@ -130,4 +139,9 @@ def test_best_attempt_is_kept_if_no_repair_satisfies_the_critic(
         return reply(request)
 
     result, _ = play(tmp_path / "run", answer, "code_only", iterations=1)
-    assert [a.source.strip() for a in result.history[0].actions] == [kept.strip()]
+    (iteration,) = result.history
+    assert [a.source.strip() for a in iteration.actions] == [kept.strip()]
+    said = render_attempts(iteration.rehearsals["to_row"], iteration.actions)
+    number = attempts.index(kept) + 1
+    assert ("the last one failed" if number == 2 else "the best one, number 1, is used; it failed") in said
+    assert ("version 1 is used" in render(page_of([Run.open(tmp_path / "run")]))) == (number == 1)

@@ -263,6 +263,20 @@ def test_recv_of_a_batch_requires_an_action_of_every_lane() -> None:
     assert [a.lane for a in env.recv(2)] == [0, 1]
 
 
+def test_recv_takes_at_most_the_given_number_of_steps() -> None:
+    env = vector(2, AutoresetMode.DISABLED, batch=True)
+    env.reset(seed=[4, 4])
+    env.send({lane: np_choice(7, 4.0) for lane in range(2)})
+    duration = alone_duration(4, 7)
+    assert duration > 1
+    assert env.recv(steps=0) == []
+    assert env.recv(steps=duration - 1) == []
+    assert [lane.primitive_steps for lane in env.lanes] == [duration - 1] * 2
+    assert [arrival.lane for arrival in env.recv(steps=5)] == [0, 1]
+    assert [lane.primitive_steps for lane in env.lanes] == [duration] * 2
+    env.close()
+
+
 def test_a_separate_environment_steps_while_other_environments_have_no_action() -> None:
     env = vector(2, AutoresetMode.DISABLED)
     env.reset(seed=0)

@@ -12,6 +12,7 @@ from typing import Any
 
 import gymnasium
 import torch
+from gymnasium.vector import AutoresetMode
 from rlgpt.domain import Task, TrainingRecord
 from rlgpt.executors import Lost, MakeExecutor
 from rlgpt.executors.local import InProcess
@@ -20,6 +21,7 @@ from rlgpt.rl.checkpoint import Checkpoint
 from rlgpt.rl.ppo import PPO
 from rlgpt.rl.rollout_job import RolloutWorker
 from rlgpt.testing.counting import CountingGrid, counted
+from rlgpt.testing.grid_lanes import BatchGrid
 
 SETTINGS = Hyperparameters(num_envs=4, num_steps=8, minibatch_size=16, update_epochs=2, hidden=(16,))
 
@@ -129,3 +131,12 @@ class DriftingGrid(CountingGrid):
 
 def drifting_grid(path: str, task: Task) -> DriftingGrid:
     return DriftingGrid(path)
+
+
+class DriftingLanes(BatchGrid):
+    def make_env(self, task: Task, *, seed: int, render_mode: str | None = None) -> Any:
+        return Drifting(super().make_env(task, seed=seed, render_mode=render_mode))
+
+
+def drifting_lanes(path: str, task: Task) -> DriftingLanes:
+    return DriftingLanes(path, AutoresetMode.DISABLED)

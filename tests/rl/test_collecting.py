@@ -20,13 +20,14 @@ from rlgpt.domain import Parameter
 from rlgpt.errors import TrainerError
 from rlgpt.executors.local import Processes
 from rlgpt.rl.imitation import End
+from rlgpt.rl.lanes import LaneVector
 from rlgpt.rl.ppo import PPO
 from rlgpt.rl.rollout import Rollout, join
 from rlgpt.rl.sac import SAC
 from rlgpt.testing.counting import BROKEN, TO_ROW, WANDER, action, counted, grid_spec
 from rlgpt.testing.grid import FETCH, TASKS
 from rlgpt.testing.grid_lanes import lanes_spec
-from rollout_workers import Forgetful, LosesAll, LosesResults, drifting_grid, faulty_grid, same, train
+from rollout_workers import Forgetful, LosesAll, LosesResults, drifting_grid, drifting_lanes, faulty_grid, same, train
 
 USES = action(
     "uses",
@@ -66,6 +67,11 @@ CASES: dict[str, Any] = {
         lanes_spec(counter, WANDER),
         SAC(workers=2, first_update=100, width=16, batch_size=16),
     ),
+    "sac with lanes and base-only episodes": lambda counter: (
+        lanes_spec(counter, WANDER),
+        SAC(workers=2, first_update=100, width=16, batch_size=16, base_only=0.4),
+    ),
+    "interrupted lanes": lambda counter: (lanes_spec(counter, WANDER, interrupt_every=2), PPO(workers=2)),
     "sac": lambda counter: (grid_spec(counter, WANDER), SAC(workers=2, first_update=100, width=16, batch_size=16)),
 }
 
@@ -86,8 +92,9 @@ def test_new_worker_repeats_the_episode_in_progress_without_counting_its_steps(c
         assert kept.search.episodes > 0
 
 
-def test_lost_results_change_nothing_and_no_step_is_counted_twice(tmp_path: Path) -> None:
-    spec = grid_spec(tmp_path / "count", WANDER)
+@pytest.mark.parametrize("make", [grid_spec, lanes_spec])
+def test_lost_results_change_nothing_and_no_step_is_counted_twice(make: Any, tmp_path: Path) -> None:
+    spec = make(tmp_path / "count", WANDER)
     kept = train(tmp_path / "kept", spec)
     lost = train(tmp_path / "lost", spec, LosesResults)
     assert same(tmp_path / "lost", lost, tmp_path / "kept", kept)
@@ -113,6 +120,26 @@ def test_environment_that_does_not_repeat_an_episode_is_an_error(tmp_path: Path)
     spec = dataclasses.replace(grid_spec(tmp_path / "count"), factory=factory)
     with pytest.raises(TrainerError, match="the same actions do not lead to the same state in a new environment"):
         train(tmp_path / "a", spec, Forgetful)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_lanes_that_do_not_repeat_an_episode_are_an_error_and_are_closed(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, closed = list[int](), list[int]()
+    for name, log in (("__init__", made), ("close", closed)):
+        original = getattr(LaneVector, name)
+
+        def logged(self: Any, *args: Any, _log: list[int] = log, _original: Any = original, **more: Any) -> None:
+            _log.append(id(self))
+            _original(self, *args, **more)
+
+        monkeypatch.setattr(LaneVector, name, logged)
+    factory = functools.partial(drifting_lanes, str(tmp_path / "count"))
+    spec = dataclasses.replace(lanes_spec(tmp_path / "count", WANDER), factory=factory)
+    with pytest.raises(TrainerError, match="the same actions do not lead to the same state in a new environment"):
+        train(tmp_path / "a", spec, Forgetful, seed=seed)
+    assert len(closed) == len(made) > 0
 
 
 @pytest.mark.parametrize("budget", [1, 101, 130])

@@ -92,7 +92,7 @@ class LLMCritic(Critic):
                 "mode": self._mode.over(iteration),
                 "plan": render_plan(outcome.plan),
                 "actions": render_written(
-                    outcome.actions, notes_of(outcome.plan, outcome.rehearsals, history, brief.skills)
+                    outcome.actions, notes_of(outcome.plan, outcome.actions, outcome.rehearsals, history, brief.skills)
                 ),
                 "functions": render_functions(brief.functions, brief.remarks),
                 "setup": render_setup(outcome.setup),

@@ -132,7 +132,7 @@ class LLMFast(FastAgent):
             ("evidence", "role", "reply"),
             {
                 **self._plan(brief, plan, history),
-                "actions": render_signatures(actions, notes_of(plan, rehearsals or {}, history, brief.skills)),
+                "actions": render_signatures(actions, notes_of(plan, actions, rehearsals or {}, history, brief.skills)),
                 "functions": render_functions(brief.functions, brief.remarks),
                 "history": history_text.for_setup(history),
             },

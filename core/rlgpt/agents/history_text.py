@@ -203,7 +203,7 @@ def kept_from(history: History, name: str, offered: Sequence[Offered] = ()) -> s
     share = _share(last.evaluation, name)
     return (
         f"kept from iteration {wrote.index + 1} and not rehearsed since; there: "
-        f"{render_attempts(wrote.rehearsals.get(name, ()))}; in iteration {last.index + 1}: {share}"
+        f"{render_attempts(wrote.rehearsals.get(name, ()), wrote.actions)}; in iteration {last.index + 1}: {share}"
     )
 
 
@@ -297,7 +297,7 @@ def _fate(it: Iteration, name: str, history: History) -> str:
         wrote = origin(history[: it.index + 1], name)
         where = "the library of skills" if wrote is None else f"iteration {wrote.index + 1}"
         return f"kept from {where}; {_share(it.evaluation, name)}"
-    return f"{render_attempts(it.rehearsals.get(name, ()))}; {_share(it.evaluation, name)}"
+    return f"{render_attempts(it.rehearsals.get(name, ()), it.actions)}; {_share(it.evaluation, name)}"
 
 
 def _share(evaluation: Evaluation, name: str) -> str:

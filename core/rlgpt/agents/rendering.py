@@ -21,6 +21,7 @@ from rlgpt.domain import (
     SearchRecord,
     TrainingRecord,
     Verdict,
+    kept_attempt,
 )
 from rlgpt.rl.terms import term_curves
 
@@ -203,23 +204,23 @@ def render_verdicts(verdicts: Iterable[Verdict], most: int = 8) -> str:
     return "\n".join(lines)
 
 
-def render_attempts(rehearsals: Sequence[Rehearsal]) -> str:
-    """Text with the number of attempts to write a coded action, and the result of the last attempt. If the last attempt
-    works, the critic's findings on this attempt follow.
+def render_attempts(rehearsals: Sequence[Rehearsal], actions: Iterable[CodedAction] = ()) -> str:
+    """Text with the number of attempts to write a coded action, and the result of the attempt that is used, which is
+    the last one unless ``actions`` has the action of an earlier one. If this attempt works, the critic's findings on it
+    follow.
     """
     if not rehearsals:
         return "not rehearsed"
-    last = rehearsals[-1]
-    tries = f"{len(rehearsals)} attempt{'s' if len(rehearsals) > 1 else ''}"
-    if last.failed:
-        return f"{tries}, the last one failed: {shorten(failure_of(last), 400, 'the finding')}"
-    if last.trace is not None and not last.exercised:
-        return f"{tries}, the last one never ran: it could not start at any moment of its rehearsals"
-    findings = last.review.findings if last.review is not None else ()
+    used = kept_attempt(rehearsals, actions)
+    which = "the last one" if used is rehearsals[-1] else f"the best one, number {used.attempt + 1}, is used; it"
+    tries = f"{len(rehearsals)} attempt{'s' if len(rehearsals) > 1 else ''}, {which}"
+    if used.failed:
+        return f"{tries} failed: {shorten(failure_of(used), 400, 'the finding')}"
+    if used.trace is not None and not used.exercised:
+        return f"{tries} never ran: it could not start at any moment of its rehearsals"
+    findings = used.review.findings if used.review is not None else ()
     said = "; ".join(f"{f.problem} -> {f.suggestion}" for f in findings)
-    return f"{tries}, the last one worked" + (
-        f"; the critic added: {shorten(said, 400, 'the findings')}" if said else ""
-    )
+    return f"{tries} worked" + (f"; the critic added: {shorten(said, 400, 'the findings')}" if said else "")
 
 
 def render_signatures(actions: Iterable[CodedAction], notes: Mapping[str, str]) -> str:

@@ -153,7 +153,7 @@ class LLMSolo(SlowAgent, FastAgent):
             {
                 **self._slots(brief, history),
                 "plan": render_plan(plan),
-                "actions": render_signatures(actions, notes_of(plan, rehearsals or {}, history, brief.skills)),
+                "actions": render_signatures(actions, notes_of(plan, actions, rehearsals or {}, history, brief.skills)),
                 "functions": render_functions(brief.functions),
             },
             actions=actions,

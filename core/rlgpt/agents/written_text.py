@@ -14,6 +14,7 @@ from rlgpt.skills import Offered
 
 def notes_of(
     plan: ActionPlan,
+    actions: Sequence[CodedAction],
     rehearsals: Mapping[str, Sequence[Rehearsal]],
     history: History,
     offered: Sequence[Offered] = (),
@@ -21,7 +22,7 @@ def notes_of(
     """A text for each coded sub-action, which says how its rehearsals went. For kept code, the text says where the code
     comes from.
     """
-    notes = {name: render_attempts(attempts) for name, attempts in rehearsals.items()}
+    notes = {name: render_attempts(attempts, actions) for name, attempts in rehearsals.items()}
     return {**notes, **{s.name: history_text.kept_from(history, s.name, offered) for s in plan.coded if s.keep}}
 
 

@@ -39,6 +39,7 @@ from rlgpt.domain.rehearsals import (
     OtherStart,
     Rehearsal,
     Review,
+    kept_attempt,
 )
 from rlgpt.domain.trainings import CurvePoint, SearchRecord, TrainingRecord
 from rlgpt.domain.values import (
@@ -116,6 +117,7 @@ __all__ = [
     "VerdictKind",
     "World",
     "best_of",
+    "kept_attempt",
     "part_prefix",
     "rank",
     "score_interval",

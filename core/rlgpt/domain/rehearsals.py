@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from pydantic import Field
 
 from rlgpt.domain.events import Ending, Trace, Verdict
@@ -104,7 +106,7 @@ class Rehearsal(Value):
         return self.trace is not None and not (self.trace.decisions and self.trace.decisions[-1].ended == "masked")
 
     @property
-    def played_out(self) -> bool:
+    def ran_to_the_end(self) -> bool:
         """Whether the rehearsed action was still running when each episode of the rehearsal ended."""
         decisions = () if self.trace is None else self.trace.decisions
         endings = [*(d.ended for d in decisions[-1:]), *(other.ended for other in self.others)]
@@ -119,6 +121,15 @@ class Rehearsal(Value):
     def works(self) -> bool:
         """Whether the rehearsed action ran in some episode and did not fail."""
         return self.exercised and not self.failed
+
+
+def kept_attempt(rehearsals: Sequence[Rehearsal], actions: Iterable[CodedAction]) -> Rehearsal:
+    """The newest attempt whose coded action is one of ``actions``; the last attempt if there is none.
+
+    :param rehearsals: the attempts at one coded action, in order, at least one.
+    """
+    kept = [action for action in actions if action.name == rehearsals[-1].action.name]
+    return next((r for r in reversed(rehearsals) if r.action in kept), rehearsals[-1])
 
 
 class AnswerSummary(Value):

@@ -5,10 +5,10 @@ best candidate becomes the attempt.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from rlgpt.domain import CodedAction, Rehearsal, Score, rank
+from rlgpt.domain import CodedAction, OtherStart, Rank, Rehearsal, Score, Trace, rank
 from rlgpt.errors import TranscriptEnded, UnusableReplyError
 from rlgpt.executors import Job
 from rlgpt.loop.context import LoopContext
@@ -118,19 +118,23 @@ def evidence(rehearsal: Rehearsal, score: Score | None) -> tuple[float, ...]:
     trace, others = rehearsal.trace, rehearsal.others
     if trace is None:
         return (0.0, 0.0)
-    scores = [s for s in (trace.score, *(o.score for o in others)) if s is not None]
-    successes = trace.success + sum(o.success for o in others)
-    mean = sum(scores) / len(scores) if scores else None
     return (
         rehearsal.stopped_by is None,
         rehearsal.verdict is None,
         rehearsal.exercised + sum(o.ended != "masked" for o in others),
-        *rank(successes, mean, score),
+        *outcome(trace, others, score),
         trace.total_reward if math.isfinite(trace.total_reward) else -math.inf,
         -rehearsal.steps,
     )
 
 
-def _rehearsal(attempt: int, action: CodedAction, result: RehearsalResult) -> Rehearsal:
-    trace, steps, verdict, others = result
+def outcome(trace: Trace, others: Sequence[OtherStart], score: Score | None) -> Rank:
+    """The number of successes and the mean score of the episodes of a rehearsal; the better result is greater."""
+    scores = [s for s in (trace.score, *(o.score for o in others)) if s is not None]
+    successes = trace.success + sum(o.success for o in others)
+    return rank(successes, sum(scores) / len(scores) if scores else None, score)
+
+
+def _rehearsal(attempt: int, action: CodedAction, rehearsed: RehearsalResult) -> Rehearsal:
+    trace, steps, verdict, others = rehearsed
     return Rehearsal(attempt=attempt, action=action, steps=steps, trace=trace, verdict=verdict, others=others)

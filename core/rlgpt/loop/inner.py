@@ -5,11 +5,12 @@ left.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import itemgetter
 
 from rlgpt.agents.base import Brief, History
 from rlgpt.agents.history_text import kept_action
 from rlgpt.domain import ActionPlan, CodedAction, Rehearsal, Score
-from rlgpt.loop.candidates import evidence
+from rlgpt.loop.candidates import outcome
 from rlgpt.loop.code import Code, Tried
 from rlgpt.loop.context import LoopContext
 from rlgpt.loop.inner_actions import ActionLoop
@@ -55,6 +56,10 @@ def _write_actions(
             best = _best(tried, ctx.task.score)
             if best is not None:
                 kept.append(best)
+                if best != tried[-1].action:
+                    ctx.observer.message(
+                        f"{sub_action.name}: an earlier attempt is kept, because the last one is worse"
+                    )
     return tuple(kept), attempts
 
 
@@ -62,17 +67,18 @@ def _best(tried: Sequence[Rehearsal], score: Score | None) -> CodedAction | None
     """The coded action of the newest attempt that no verdict stopped in any episode. If a verdict stopped every attempt
     in some episode, the action of the newest attempt whose trace has no verdict is used.
 
-    A repair can make an action worse. If the newest attempt does not work, but every episode of its rehearsal was
-    played to its end, it is compared with the other attempts of this kind, by successes and then by the mean score of
-    the same episodes. The best of them is used, or the newest one if several are equally good.
+    A repair can make an action worse. If the newest attempt does not work, attempts that ran come before attempts that
+    could not start. If the newest of them ran until the end of each episode, it is compared with the others of this
+    kind, by successes and then by the mean score of the same episodes. The best of them is used, or the newest one if
+    several are equally good.
 
     The policy may use the coded action even if the critic's review is negative.
     """
     sound = [r for r in tried if r.stopped_by is None] or [r for r in tried if r.verdict is None]
-    if not sound:
-        return None
-    newest = sound[-1]
-    whole = [r for r in sound if r.played_out]
-    if newest.works or newest not in whole:
-        return newest.action
-    return max(whole, key=lambda r: (evidence(r, score)[:-2], r.attempt)).action
+    if not sound or sound[-1].works:
+        return sound[-1].action if sound else None
+    ran = [r for r in sound if r.exercised] or sound
+    compared = [(outcome(r.trace, r.others, score), r.attempt, r) for r in ran if r.trace and r.ran_to_the_end]
+    if ran[-1] not in [r for _, _, r in compared]:
+        return ran[-1].action
+    return max(compared, key=itemgetter(0, 1))[2].action

@@ -63,7 +63,7 @@ class ActionLoop:
             except TranscriptEnded:
                 if not tried:
                     raise
-                ctx.observer.message(f"the recording has no further repair of {name}: its last attempt is final")
+                ctx.observer.message(f"the recording has no further repair of {name}: there are no more attempts")
                 break
             tried = (*tried, rehearsal)
             ctx.observer.finished("write", sub_action=name, attempt=attempt, works=rehearsal.works)

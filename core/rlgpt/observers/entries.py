@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from rlgpt.domain import CurvePoint, Evaluation, Iteration
+from rlgpt.domain import CurvePoint, Evaluation, Iteration, kept_attempt
 from rlgpt.llm.budget import Spending
 from rlgpt.runs import Report
 
@@ -135,7 +135,7 @@ def _action_row(iteration: Iteration, name: str, usage: Mapping[str, float]) -> 
         "coded": bool(tried) or made is not None,
         "kept": made is not None,
         "attempts": len(tried),
-        "works": tried[-1].works if tried else None,
+        "works": kept_attempt(tried, iteration.actions).works if tried else None,
         "stopped_by": ", ".join(stopped),
         "rehearsal_steps": sum(r.steps for r in tried),
         "source_lines": len(made.source.splitlines()) if made is not None else None,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from rlgpt.domain import Iteration, Steps, Verdict
+from rlgpt.domain import Iteration, Steps, Verdict, kept_attempt
 from rlgpt.report import attempts, text
 from rlgpt.report.figures import mean_score, metric_figures, round_result, score_name, success_range
 from rlgpt.report.learned import learning_facts
@@ -63,6 +63,7 @@ def _environment() -> Environment:
         figure=lambda x: f"{x:g}" if isinstance(x, int | float) else str(x),
     )
     environment.globals.update(attempt_state=attempts.state, attempt_title=attempts.title, fate=attempts.fate)
+    environment.globals.update(kept_attempt=kept_attempt)
     environment.globals.update(diff=text.diff, shares=shares, total=total, distinct=distinct)
     environment.globals.update(success_range=success_range, round_result=round_result)
     environment.globals.update(score_name=score_name, mean_score=mean_score, metrics=lambda e: list(metric_figures(e)))

@@ -203,7 +203,7 @@ class ExecutorSource(RolloutSource):
             self._stats.add_episode(episode, usage)
         for column, slot in enumerate(share):
             self._positions[slot] = self._positions[slot].after(
-                result.rollout, column, result.standings[column], self._masks, result.reached[column]
+                result.rollout, column, result.progress[column], self._masks, result.reached[column]
             )
         if search is not None and result.playing is not None:
             search.set_playing(share, result.playing)

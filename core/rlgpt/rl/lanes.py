@@ -86,6 +86,30 @@ class LaneVector(Vector):
         venv = _batch_simulator(spec, len(seeds), seeds[0])
         return None if venv is None else cls(spec, venv, seeds, step_file, **more)
 
+    @classmethod
+    def at(
+        cls, spec: EnvSpec, seeds: Sequence[int], positions: Sequence[Position]
+    ) -> tuple[Self, list[Observation]] | None:
+        """Make lanes that are at positions in their episodes (:meth:`repeat`).
+
+        :returns: the lanes with their newest observations, which are missing if no episode has begun. None if the
+            environments cannot be lanes (:meth:`open`), or if the batch simulator resets its environments itself and so
+            cannot repeat their episodes.
+        :raises TrainerError: a lane does not repeat its episode.
+        """
+        venv = _batch_simulator(spec, len(seeds), seeds[0])
+        if venv is None:
+            return None
+        if venv.metadata.get("autoreset_mode") is not AutoresetMode.DISABLED:
+            venv.close()
+            return None
+        lanes = cls(spec, venv, seeds)
+        try:
+            return lanes, lanes.repeat(positions) if positions[0].begun else []
+        except BaseException:
+            lanes.close()
+            raise
+
     @property
     def form(self) -> PolicyFormat:
         """The format of the policy's observations and actions."""
@@ -96,11 +120,6 @@ class LaneVector(Vector):
         """For each lane, the number of primitive steps of the episode in progress."""
         return [lane.primitive_steps for lane in self._env.lanes]
 
-    @property
-    def repeats(self) -> bool:
-        """Whether the lanes can repeat episodes (:meth:`repeat`)."""
-        return self._mode is AutoresetMode.DISABLED
-
     def repeat(self, positions: Sequence[Position]) -> list[Observation]:
         """Bring new lanes to positions in their episodes, by repeating the episodes in progress. A batch simulator
         steps all lanes in every call, so no lane can wait at its position. Therefore the episodes begin at different
@@ -109,19 +128,23 @@ class LaneVector(Vector):
         :returns: the newest observation of each lane.
         :raises TrainerError: a lane does not repeat its episode.
         """
-        env, longest = self._env, max(position.standing.steps for position in positions)
-        begins = [longest - position.standing.steps for position in positions]
-        actions = [position.played for position in positions]
+        env, longest = self._env, max(position.progress.steps for position in positions)
+        begins = [longest - position.progress.steps for position in positions]
+        actions = [position.actions_to_repeat() for position in positions]
         newest: dict[int, Observation] = {}
         for lane, position in enumerate(positions):
             next(itertools.islice(self._seeds[lane], position.begun - 1, position.begun - 1), None)
-            env.stop(lane)
         now, ready = 0, list[int]()
         while True:
-            for lane in [lane for lane, begin in enumerate(begins) if begin == now and lane not in newest]:
-                self._masks = positions[lane].masks
-                newest[lane] = self._begin([lane])[lane][0]
-                ready.append(lane)
+            beginning = [lane for lane, begin in enumerate(begins) if begin == now]
+            for masks in dict.fromkeys(positions[lane].masks for lane in beginning):
+                self._masks = masks
+                together = [lane for lane in beginning if positions[lane].masks == masks]
+                newest |= {lane: seen for lane, (seen, _) in self._begin(together).items()}
+            if now == 0:
+                for lane in sorted(set(range(len(positions))) - set(beginning)):
+                    env.stop(lane)
+            ready += beginning
             for lane in ready:
                 if (flat := next(actions[lane], None)) is not None:
                     env.send({lane: self._form.codec.decode(self._form.layout.to_space(flat))})
@@ -137,7 +160,9 @@ class LaneVector(Vector):
                     positions[lane].check(None)
             now = env.lanes[begins.index(0)].primitive_steps
         for lane, position in enumerate(positions):
-            same = next(actions[lane], None) is None and env.lanes[lane].primitive_steps == position.standing.steps
+            waits = (lane in ready) == (position.progress.action is None)
+            same = waits and next(actions[lane], None) is None
+            same = same and env.lanes[lane].primitive_steps == position.progress.steps
             position.check(newest[lane]["obs"] if same else None)
         return [newest[lane] for lane in range(len(positions))]
 

@@ -20,18 +20,18 @@ different types round differently.
 """
 
 
-class Standing(NamedTuple):
-    """How far the episode of an environment is.
+class Progress(NamedTuple):
+    """The progress of the episode of an environment.
 
-    :ivar steps: number of primitive steps of the episode in progress.
-    :ivar going: the flat action of the decision in progress; None if the environment waits for its next action.
+    :ivar steps: number of primitive steps of the episode so far.
+    :ivar action: the flat action of the decision in progress; None if the environment waits for its next action.
     """
 
     steps: int = 0
-    going: NDArray[np.float32] | None = None
+    action: NDArray[np.float32] | None = None
 
 
-START = Standing()
+START = Progress()
 """The start of an episode."""
 
 
@@ -41,7 +41,7 @@ class Position:
 
     :ivar begun: number of episodes that have begun in the environment.
     :ivar actions: flat actions of the decisions of the episode in progress that are over, ``[decisions, action_size]``.
-    :ivar standing: how far the episode in progress is.
+    :ivar progress: the progress of the episode.
     :ivar masks: the masks of the episode in progress; None if they are those of the recipe.
     :ivar reached: the start states that the environment had reached before the episode in progress began.
     :ivar obs: the entry ``obs`` of the newest observation, ``(D,)``; None if no episode has begun.
@@ -49,7 +49,7 @@ class Position:
 
     begun: int
     actions: NDArray[np.float32]
-    standing: Standing = START
+    progress: Progress = START
     masks: Masks | None = None
     reached: tuple[EpisodeState, ...] = ()
     obs: NDArray[np.float32] | None = None
@@ -57,26 +57,25 @@ class Position:
     @property
     def moment(self) -> tuple[int, int, int]:
         """The number of episodes that have begun, and the numbers of decisions and primitive steps of the last one."""
-        return self.begun, len(self.actions), self.standing.steps
+        return self.begun, len(self.actions), self.progress.steps
 
-    @property
-    def played(self) -> Iterator[NDArray[np.float32]]:
+    def actions_to_repeat(self) -> Iterator[NDArray[np.float32]]:
         """The flat actions of the episode in progress, with that of the decision in progress."""
         yield from self.actions
-        if self.standing.going is not None:
-            yield self.standing.going
+        if self.progress.action is not None:
+            yield self.progress.action
 
     def after(
         self,
         rollout: Rollout,
         slot: int,
-        standing: Standing,
+        progress: Progress,
         masks: Masks | None,
         reached: tuple[EpisodeState, ...],
     ) -> Position:
         """The position after the decisions of the environment ``slot`` in ``rollout``.
 
-        :param standing: how far the episode in progress is after the rollout.
+        :param progress: the progress of the episode after the rollout.
         :param masks: the masks of the episodes that began in the rollout.
         :param reached: the new value of :attr:`reached`.
         """
@@ -86,7 +85,7 @@ class Position:
         chosen = chosen[ends[-1].at + 1 :] if ends else np.concatenate([self.actions, chosen])
         masked = masks if began else self.masks
         obs = rollout.observations["obs"][-1, slot].numpy().copy()
-        return Position(self.begun + began, chosen, standing, masked, reached, obs)
+        return Position(self.begun + began, chosen, progress, masked, reached, obs)
 
     def check(self, obs: NDArray[np.float32] | None) -> None:
         """Check that a repeated episode has led to this position.

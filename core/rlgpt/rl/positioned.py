@@ -18,7 +18,7 @@ from rlgpt.rl.base import EnvSpec
 from rlgpt.rl.base_only import Masks
 from rlgpt.rl.lanes import LaneVector
 from rlgpt.rl.policy_lane import Observation
-from rlgpt.rl.position import Position, Standing
+from rlgpt.rl.position import Position, Progress
 from rlgpt.rl.vector import Slot, Transition, Vector
 
 
@@ -34,8 +34,8 @@ class PositionedVector(Vector):
 
     @property
     @abstractmethod
-    def standings(self) -> tuple[Standing, ...]:
-        """The field :attr:`Position.standing` of each environment now."""
+    def progress(self) -> tuple[Progress, ...]:
+        """The field :attr:`Position.progress` of each environment now."""
 
     @property
     @abstractmethod
@@ -55,20 +55,16 @@ def positioned(spec: EnvSpec, seeds: Sequence[int], positions: Sequence[Position
     :param seeds: one seed for each environment.
     :raises TrainerError: an environment does not repeat its episode.
     """
-    lanes = LaneVector.open(spec, seeds)
-    if lanes is not None and lanes.repeats:
-        return _Lanes(lanes, positions)
-    if lanes is not None:
-        lanes.close()
-    return _Separate(spec, seeds, positions)
+    lanes = LaneVector.at(spec, seeds, positions)
+    return _Separate(spec, seeds, positions) if lanes is None else _Lanes(*lanes, positions)
 
 
 class _Lanes(PositionedVector):
-    def __init__(self, lanes: LaneVector, positions: Sequence[Position]) -> None:
-        self._vector, self._begun = lanes, [position.begun for position in positions]
+    def __init__(self, lanes: LaneVector, newest: list[Observation], positions: Sequence[Position]) -> None:
+        self._vector, self._newest, self._begun = lanes, newest, [position.begun for position in positions]
         self._decisions = [len(position.actions) for position in positions]
-        self._going = {i: p.standing.going for i, p in enumerate(positions) if p.standing.going is not None}
-        self._newest = lanes.repeat(positions) if any(self._begun) else []
+        actions = {i: position.progress.action for i, position in enumerate(positions)}
+        self._going = {i: action for i, action in actions.items() if action is not None}
         self._before = list(lanes.taken)
 
     @property
@@ -76,8 +72,8 @@ class _Lanes(PositionedVector):
         return list(zip(self._begun, self._decisions, self._vector.episode_steps, strict=True))
 
     @property
-    def standings(self) -> tuple[Standing, ...]:
-        return tuple(Standing(steps, self._going.get(i)) for i, steps in enumerate(self._vector.episode_steps))
+    def progress(self) -> tuple[Progress, ...]:
+        return tuple(Progress(steps, self._going.get(i)) for i, steps in enumerate(self._vector.episode_steps))
 
     @property
     def steps(self) -> tuple[int, ...]:
@@ -115,46 +111,56 @@ class _Lanes(PositionedVector):
 
 class _Separate(PositionedVector):
     def __init__(self, spec: EnvSpec, seeds: Sequence[int], positions: Sequence[Position]) -> None:
-        self._lanes = [_One(spec, seed, position) for seed, position in zip(seeds, positions, strict=True)]
+        self._envs: list[_SeparateEnv] = []
+        try:
+            for seed, position in zip(seeds, positions, strict=True):
+                self._envs.append(_SeparateEnv(spec, seed))
+                self._envs[-1].begin(position)
+        except BaseException:
+            self.close()
+            raise
 
     @property
     def moments(self) -> list[tuple[int, int, int]]:
-        return [lane.moment for lane in self._lanes]
+        return [env.moment for env in self._envs]
 
     @property
-    def standings(self) -> tuple[Standing, ...]:
-        return tuple(Standing(lane.moment[-1]) for lane in self._lanes)
+    def progress(self) -> tuple[Progress, ...]:
+        return tuple(Progress(env.moment[-1]) for env in self._envs)
 
     @property
     def steps(self) -> tuple[int, ...]:
-        return tuple(lane.steps for lane in self._lanes)
+        return tuple(env.steps for env in self._envs)
 
     @property
     def reached(self) -> tuple[tuple[EpisodeState, ...], ...]:
-        return tuple(lane.reached for lane in self._lanes)
+        return tuple(env.reached for env in self._envs)
 
     def reset(self) -> list[tuple[Observation, tuple[Verdict, ...]]]:
-        return [lane.observe() for lane in self._lanes]
+        return [env.observe() for env in self._envs]
 
     def exchange(self, slots: Sequence[int], actions: NDArray[np.float32]) -> list[tuple[int, Transition]]:
-        return [(slot, self._lanes[slot].step(flat)) for slot, flat in zip(slots, actions, strict=True)]
+        return [(slot, self._envs[slot].step(flat)) for slot, flat in zip(slots, actions, strict=True)]
 
     def mask(self, masks: Masks) -> None:
-        for lane in self._lanes:
-            lane.mask(masks)
+        for env in self._envs:
+            env.mask(masks)
 
     def close(self) -> None:
-        for lane in self._lanes:
-            lane.env.close()
+        for env in self._envs:
+            env.env.close()
 
 
-class _One:
+class _SeparateEnv:
     """One separate environment."""
 
-    def __init__(self, spec: EnvSpec, seed: int, position: Position) -> None:
-        self.steps, self._begun, self._decisions = 0, position.begun, len(position.actions)
-        self._slot = Slot(spec, seed, self._count)
-        self.env, self.reached = self._slot.env, position.reached
+    def __init__(self, spec: EnvSpec, seed: int) -> None:
+        self.steps, self._slot = 0, Slot(spec, seed, self._count)
+        self.env = self._slot.env
+
+    def begin(self, position: Position) -> None:
+        """Bring the new environment to ``position``."""
+        self._begun, self._decisions, self.reached = position.begun, len(position.actions), position.reached
         self._newest: Observation | None = self._repeated(position) if position.begun else None
 
     @property
@@ -191,7 +197,7 @@ class _One:
         next(itertools.islice(self._slot.seeds, position.begun - 1, position.begun - 1), None)
         newest, _ = self._slot.reset()
         over = False
-        for flat in position.played:
+        for flat in position.actions_to_repeat():
             transition = self._slot.step(flat)
             newest, over = transition.observation, over or transition.last is not None
         position.check(None if over else newest["obs"])

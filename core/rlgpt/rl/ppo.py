@@ -42,7 +42,7 @@ class PPO(Trainer):
         process, which is faster except for slow simulators. If the run has an executor of other processes or machines
         (:meth:`on`), ``workers`` is the number of shares into which a rollout is divided among its workers. If the
         plugin has a batch simulator and the setup has no reset option, the environments of each process or share are
-        the lanes of one batch.
+        the lanes of one batch; in a share, the autoreset mode of the simulator must be ``DISABLED``.
     :param segments: approximate number of segments.
     :param parameter_search: largest share of the budget for the search of constant parameters of the coded actions,
         before the policy learns (:mod:`rlgpt.rl.parameter_search`). The parameter search is skipped if no coded action

@@ -19,7 +19,7 @@ from rlgpt.plugin.states import EpisodeState
 from rlgpt.rl.base_only import Masks
 from rlgpt.rl.network import PolicyNetwork
 from rlgpt.rl.parameter_search import ParameterSearch, Playing
-from rlgpt.rl.position import Position, Standing
+from rlgpt.rl.position import Position, Progress
 from rlgpt.rl.positioned import PositionedVector, positioned
 from rlgpt.rl.rollout import Collector, Rollout
 from rlgpt.secrets import secrets_hidden
@@ -74,14 +74,14 @@ class RolloutShare:
     """The result of a :class:`RolloutJob`.
 
     :ivar steps: for each environment, the number of its primitive steps in the rollout.
-    :ivar standings: for each environment, the new value of :attr:`Position.standing`.
+    :ivar progress: for each environment, the new value of :attr:`Position.progress`.
     :ivar reached: for each environment, the new value of :attr:`Position.reached`.
     :ivar playing: the new value of :attr:`RolloutJob.playing`.
     """
 
     rollout: Rollout
     steps: tuple[int, ...]
-    standings: tuple[Standing, ...]
+    progress: tuple[Progress, ...]
     reached: tuple[tuple[EpisodeState, ...], ...]
     events: Events
     playing: Playing | None
@@ -123,13 +123,13 @@ class RolloutWorker:
         if job.playing is not None:
             searching = ParameterSearch(network, *search)
             searching.set_playing(slots, job.playing)
-        going = {slot: going for slot, (_, going) in enumerate(vector.standings) if going is not None}
+        going = {slot: action for slot, (_, action) in enumerate(vector.progress) if action is not None}
         collector = Collector(vector, network, torch.Generator().manual_seed(job.generator), events, going)
         rollout = collector.collect(
             job.decisions, lambda: sum(vector.steps) >= job.most_steps, searching.choose if searching else None
         )
         playing = None if searching is None else searching.playing(slots)
-        return RolloutShare(rollout, vector.steps, vector.standings, vector.reached, events, playing)
+        return RolloutShare(rollout, vector.steps, vector.progress, vector.reached, events, playing)
 
     def _has_at(self, job: RolloutJob) -> bool:
         """Whether the environments from an earlier job are at the positions of ``job``."""
