@@ -22,6 +22,7 @@ from rlgpt.domain import (
     PrimitiveCall,
     Rehearsal,
     Review,
+    Score,
     Trace,
     TrainingRecord,
     Verdict,
@@ -241,6 +242,11 @@ def test_critic_prompt_marks_a_reward_term_that_rises_while_success_does_not(
     assert "PAYS MORE AND MORE WITHOUT MORE SUCCESS" in lines["- near (coded)"]
     assert "in order of time: 0, 1, 1.5, 2.5, 3, 4" in lines["- near (coded)"]
     assert "PAYS" not in lines["- time (weight 0)"]
+    scored = iteration.evaluation.model_copy(update={"has_success": False, "score": Score(metric="walked")})
+    points = tuple(p.model_copy(update={"score": 0.2}) for p in hacked.curve)
+    text = render_terms(hacked.model_copy(update={"curve": points}), scored, [near], {"near": 1.0})
+    assert "PAYS MORE AND MORE WITHOUT A BETTER SCORE" in text
+    assert "success" not in text.lower()
 
 
 def test_coded_functions_are_listed_with_the_results_of_their_rehearsal() -> None:

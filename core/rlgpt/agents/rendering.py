@@ -165,12 +165,13 @@ def render_terms(
     points: int = 6,
 ) -> str:
     """Text with one line for each reward term. A line has the sums of a reward term over training episodes, and its
-    correlation with success. Empty if there is no reward term.
+    correlation with success, or with the score if the task has no success. Empty if there is no reward term.
 
     :param functions: the coded functions. All reward terms that are not among these coded functions are the plugin's.
     :param weights: the weight of each reward term in the training.
     """
     coded = {f.name for f in functions if isinstance(f, CodedReward)}
+    scored = not evaluation.has_success and evaluation.score is not None
     lines = []
     for curve in term_curves(training, evaluation):
         count = min(points, len(curve.points))
@@ -179,11 +180,11 @@ def render_terms(
         if chosen:
             parts.append(f"sum in an episode of training, in order of time: {', '.join(number(y) for _, y in chosen)}")
         if curve.correlation is not None:
-            parts.append(f"correlation with success over the evaluated episodes {curve.correlation:+.2f}")
+            result = "a better score" if scored else "success"
+            parts.append(f"correlation with {result} over the evaluated episodes {curve.correlation:+.2f}")
         if curve.without_success:
-            parts.append(
-                "PAYS MORE AND MORE WITHOUT MORE SUCCESS: the policy may have found a way to be paid for nothing"
-            )
+            result = "A BETTER SCORE" if scored else "MORE SUCCESS"
+            parts.append(f"PAYS MORE AND MORE WITHOUT {result}: the policy may have found a way to be paid for nothing")
         lines.append("- " + "; ".join(parts))
     return (
         "Each reward term (times its weight; of weight 0: unweighted, not paid):\n" + "\n".join(lines) if lines else ""
