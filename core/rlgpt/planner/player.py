@@ -238,7 +238,7 @@ class GraphPlayer:
         self.context = env.extended.context
         acting, decisions = actor.acting, 0
         choose = acting.chooser(env.form)
-        stuck = Stuck(acting.sequence, node.horizon) if acting.sequence else None
+        stuck = Stuck(node.horizon) if acting.may_stop else None
         while True:
             action = choose(observation, rng)
             if self._camera is not None:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
 
 from rlgpt.domain import CodedAction, Mode
 from rlgpt.errors import ConfigError
+from rlgpt.options.progress import PlanOrder
 from rlgpt.rl.base import EnvSpec, Policy
 from rlgpt.rl.play import Acting, Chooser
-from rlgpt.rl.policy_lane import PolicyFormat
+from rlgpt.rl.policy_lane import Observation, PolicyFormat
 
 
 def by_policy(policy: Policy, *, greedy: bool = False, sharpness: float = 1.0) -> Acting:
@@ -27,7 +31,8 @@ def by_policy(policy: Policy, *, greedy: bool = False, sharpness: float = 1.0) -
 
 
 def by_code(actions: Sequence[CodedAction], *, may_stop: bool = False, mode: Mode = "code") -> Acting:
-    """Make the way to act that plays the plan's coded actions in order, again and again.
+    """Make the way to act that plays the plan's coded actions in order, again and again. An action that may not start
+    is skipped. If no action may start, the next one in the order takes one idle step.
 
     :param may_stop: whether a stuck episode ends early. An episode is stuck if every action was masked, or if the view
         did not change, in :data:`~rlgpt.rl.play.STUCK_ROUNDS` successive rounds of the plan.
@@ -37,10 +42,18 @@ def by_code(actions: Sequence[CodedAction], *, may_stop: bool = False, mode: Mod
 
     def chooser(form: PolicyFormat) -> Chooser:
         sequence = [form.coded(name) for name in names]
-        turn = _Turns(len(sequence))
-        return lambda observation, rng: sequence[turn.next(fresh=observation["duration"][0] == 0)]
+        order = PlanOrder(len(sequence))
 
-    return Acting(mode, chooser, sequence=len(names) if may_stop else 0)
+        def choose(observation: Observation, rng: np.random.Generator) -> Any:
+            if observation["duration"][0] == 0:
+                order.reset()
+            index = order.next(observation["action_mask"][-len(sequence) :])
+            order.chose(index)
+            return sequence[index]
+
+        return choose
+
+    return Acting(mode, chooser, may_stop=may_stop)
 
 
 def code_spec(spec: EnvSpec, actions: Sequence[CodedAction]) -> EnvSpec:
@@ -53,14 +66,3 @@ def code_spec(spec: EnvSpec, actions: Sequence[CodedAction]) -> EnvSpec:
     alone = {"base_actions": None, "interrupt_every": None, "residual": 0.0, "plan_prior": 0.0}
     setup = spec.setup.model_copy(update={"coded_actions": tuple(a.name for a in actions), **alone})
     return dataclasses.replace(spec, setup=setup, actions=tuple(actions))
-
-
-class _Turns:
-    """Chooses the numbers 0, 1, ..., n - 1 one after another, again and again. Each episode begins with 0."""
-
-    def __init__(self, count: int) -> None:
-        self._count, self._at = count, 0
-
-    def next(self, *, fresh: bool) -> int:
-        self._at = 0 if fresh else (self._at + 1) % self._count
-        return self._at

@@ -140,7 +140,7 @@ class Judge:
                 return
             verdicts: list[Verdict] = []
             recorder = Recorder() if self._traces else None
-            stuck = Stuck(acting.sequence, env.task.horizon) if acting.sequence else None
+            stuck = Stuck(env.task.horizon) if acting.may_stop else None
             for info in play_episode(env, choose, seed, self._camera, stuck):
                 verdicts += info.get("verdicts", ())
                 if recorder is not None and "decision" in info:

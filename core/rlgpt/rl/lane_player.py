@@ -137,7 +137,7 @@ class _Turn:
         self._chooser, self._rng = acting.chooser(form), generator_of(seed)
         self._log = EpisodeLog(lane)
         self._recorder = Recorder() if trace else None
-        self._stuck = Stuck(acting.sequence, self._task.horizon) if acting.sequence else None
+        self._stuck = Stuck(self._task.horizon) if acting.may_stop else None
         self._verdicts: list[Verdict] = []
         self._begun = False
         self._cut: Literal["stuck", "limit"] | None = None

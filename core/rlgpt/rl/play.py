@@ -39,14 +39,13 @@ class Acting:
 
     :ivar chooser: a function that gets the format of the policy's actions. The function ``chooser`` returns another
         function, which chooses each action in one environment.
-    :ivar sequence: number of actions in a round of the plan. After each round of the plan, the episode is checked for
-        being stuck. If ``sequence`` is 0, no episode is checked for being stuck.
+    :ivar may_stop: whether an episode in which the plan's actions change nothing ends early (:class:`Stuck`).
     """
 
     mode: Mode
     chooser: Callable[[PolicyFormat], Chooser]
     sharpness: float = 1.0
-    sequence: int = 0
+    may_stop: bool = False
 
 
 class Played(NamedTuple):
@@ -153,11 +152,13 @@ class Stuck:
 
     A round of the plan has no effect if every action in it was masked, or if the view is the same before and after the
     round. A round of the plan has no effect, either, while its code waits for an event. An episode is stuck only after
-    several rounds of the plan without effect that together take a part of the horizon.
+    several rounds of the plan without effect that together take a part of the horizon. A round ends when the next
+    action is not later in the plan's order than the newest one.
     """
 
-    def __init__(self, actions: int, horizon: int) -> None:
-        self._actions, self._patience = actions, max(STUCK_STEPS, STUCK_SHARE * horizon)
+    def __init__(self, horizon: int) -> None:
+        self._patience = max(STUCK_STEPS, STUCK_SHARE * horizon)
+        self._next: int | None = None
         self._endings: list[str] = []
         self._view: Mapping[str, Any] | None = None
         self._rounds = self._steps = self._steps_of_round = 0
@@ -170,7 +171,8 @@ class Stuck:
         """
         self._endings.append(info["ended"])
         self._steps_of_round += info["duration"]
-        if len(self._endings) < self._actions:
+        newest, self._next = self._next, int(info["plan"])
+        if newest is not None and self._next > newest:
             return False
         before, self._view = self._view, view()
         idle = set(self._endings) == {"masked"} or before == self._view
