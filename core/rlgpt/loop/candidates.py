@@ -5,10 +5,10 @@ best candidate becomes the attempt.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from rlgpt.domain import CodedAction, OtherStart, Rank, Rehearsal, Score, Trace, rank
+from rlgpt.domain import CodedAction, Rank, Rehearsal, Score, rank
 from rlgpt.errors import TranscriptEnded, UnusableReplyError
 from rlgpt.executors import Job
 from rlgpt.loop.context import LoopContext
@@ -115,24 +115,24 @@ def evidence(rehearsal: Rehearsal, score: Score | None) -> tuple[float, ...]:
     successes. The last three numbers are the mean score, the return of the traced episode, and the negative number of
     primitive steps. Without a trace, the evidence is only two zeros.
     """
-    trace, others = rehearsal.trace, rehearsal.others
+    trace = rehearsal.trace
     if trace is None:
         return (0.0, 0.0)
     return (
         rehearsal.stopped_by is None,
         rehearsal.verdict is None,
-        rehearsal.exercised + sum(o.ended != "masked" for o in others),
-        *outcome(trace, others, score),
+        rehearsal.exercised + sum(o.ended != "masked" for o in rehearsal.others),
+        *outcome(rehearsal, score),
         trace.total_reward if math.isfinite(trace.total_reward) else -math.inf,
         -rehearsal.steps,
     )
 
 
-def outcome(trace: Trace, others: Sequence[OtherStart], score: Score | None) -> Rank:
-    """The number of successes and the mean score of the episodes of a rehearsal; the better result is greater."""
-    scores = [s for s in (trace.score, *(o.score for o in others)) if s is not None]
-    successes = trace.success + sum(o.success for o in others)
-    return rank(successes, sum(scores) / len(scores) if scores else None, score)
+def outcome(rehearsal: Rehearsal, score: Score | None) -> Rank:
+    """The number of successes and the mean score of the episodes of a rehearsal; the better outcome is greater."""
+    episodes = [e for e in (rehearsal.trace, *rehearsal.others) if e is not None]
+    scores = [e.score for e in episodes if e.score is not None]
+    return rank(sum(e.success for e in episodes), sum(scores) / len(scores) if scores else None, score)
 
 
 def _rehearsal(attempt: int, action: CodedAction, rehearsed: RehearsalResult) -> Rehearsal:

@@ -5,7 +5,6 @@ left.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from operator import itemgetter
 
 from rlgpt.agents.base import Brief, History
 from rlgpt.agents.history_text import kept_action
@@ -58,7 +57,7 @@ def _write_actions(
                 kept.append(best)
                 if best != tried[-1].action:
                     ctx.observer.message(
-                        f"{sub_action.name}: an earlier attempt is kept, because the last one is worse"
+                        f"{sub_action.name}: an earlier attempt is used, because the last one is not better"
                     )
     return tuple(kept), attempts
 
@@ -67,18 +66,18 @@ def _best(tried: Sequence[Rehearsal], score: Score | None) -> CodedAction | None
     """The coded action of the newest attempt that no verdict stopped in any episode. If a verdict stopped every attempt
     in some episode, the action of the newest attempt whose trace has no verdict is used.
 
-    A repair can make an action worse. If the newest attempt does not work, attempts that ran come before attempts that
-    could not start. If the newest of them ran until the end of each episode, it is compared with the others of this
-    kind, by successes and then by the mean score of the same episodes. The best of them is used, or the newest one if
-    several are equally good.
+    A repair can make an action worse. If the newest attempt does not work, an attempt that ran is preferred to one that
+    could not start. If the newest attempt that ran was still running when each episode ended, all attempts of this kind
+    are compared by their successes, and then by their mean score. The best one is used; of equal ones, the newest.
 
     The policy may use the coded action even if the critic's review is negative.
     """
     sound = [r for r in tried if r.stopped_by is None] or [r for r in tried if r.verdict is None]
-    if not sound or sound[-1].works:
-        return sound[-1].action if sound else None
+    if not sound:
+        return None
+    if sound[-1].works:
+        return sound[-1].action
     ran = [r for r in sound if r.exercised] or sound
-    compared = [(outcome(r.trace, r.others, score), r.attempt, r) for r in ran if r.trace and r.ran_to_the_end]
-    if ran[-1] not in [r for _, _, r in compared]:
-        return ran[-1].action
-    return max(compared, key=itemgetter(0, 1))[2].action
+    whole = [r for r in ran if r.ran_to_the_end]
+    best = max(whole, key=lambda r: (outcome(r, score), r.attempt)) if ran[-1] in whole else ran[-1]
+    return best.action

@@ -7,6 +7,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Self
 
@@ -103,12 +104,12 @@ class LaneVector(Vector):
         if venv.metadata.get("autoreset_mode") is not AutoresetMode.DISABLED:
             venv.close()
             return None
-        lanes = cls(spec, venv, seeds)
-        try:
-            return lanes, lanes.repeat(positions) if positions[0].begun else []
-        except BaseException:
-            lanes.close()
-            raise
+        with ExitStack() as on_error:
+            lanes = cls(spec, venv, seeds)
+            on_error.callback(lanes.close)
+            newest = lanes.repeat(positions) if positions[0].begun else []
+            on_error.pop_all()
+        return lanes, newest
 
     @property
     def form(self) -> PolicyFormat:

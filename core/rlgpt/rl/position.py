@@ -90,9 +90,9 @@ class Position:
     def check(self, obs: NDArray[np.float32] | None) -> None:
         """Check that a repeated episode has led to this position.
 
-        :param obs: the entry ``obs`` of the newest observation of the repeated episode; None if the episode has
-            already shown that it is another one.
-        :raises TrainerError: the repeated episode is another one.
+        :param obs: the entry ``obs`` of the newest observation of the repeated episode; None if it is already known
+            that the repeated episode differs.
+        :raises TrainerError: the repeated episode differs.
         """
         if obs is None or self.obs is None or not np.allclose(obs, self.obs, rtol=TOLERANCE, atol=TOLERANCE):
             raise TrainerError(

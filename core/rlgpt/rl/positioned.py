@@ -7,6 +7,7 @@ from __future__ import annotations
 import itertools
 from abc import abstractmethod
 from collections.abc import Sequence
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -23,8 +24,8 @@ from rlgpt.rl.vector import Slot, Transition, Vector
 
 
 class PositionedVector(Vector):
-    """A vector whose environments begin at positions. :meth:`reset` may be called again and again: It returns the
-    newest observation of each environment, and begins an episode only in environments without an episode.
+    """A vector whose environments begin at positions. :meth:`reset` may be called before each rollout. It returns the
+    newest observation of each environment, and begins an episode only in an environment without one.
     """
 
     @property
@@ -65,7 +66,7 @@ class _Lanes(PositionedVector):
         self._decisions = [len(position.actions) for position in positions]
         actions = {i: position.progress.action for i, position in enumerate(positions)}
         self._going = {i: action for i, action in actions.items() if action is not None}
-        self._before = list(lanes.taken)
+        self._at_reset = list(lanes.taken)
 
     @property
     def moments(self) -> list[tuple[int, int, int]]:
@@ -77,14 +78,14 @@ class _Lanes(PositionedVector):
 
     @property
     def steps(self) -> tuple[int, ...]:
-        return tuple(now - before for now, before in zip(self._vector.taken, self._before, strict=True))
+        return tuple(now - then for now, then in zip(self._vector.taken, self._at_reset, strict=True))
 
     @property
     def reached(self) -> tuple[tuple[EpisodeState, ...], ...]:
         return ((),) * len(self._begun)
 
     def reset(self) -> list[tuple[Observation, tuple[Verdict, ...]]]:
-        self._before = list(self._vector.taken)
+        self._at_reset = list(self._vector.taken)
         if self._newest:
             return [(newest, ()) for newest in self._newest]
         first = self._vector.reset()
@@ -112,13 +113,12 @@ class _Lanes(PositionedVector):
 class _Separate(PositionedVector):
     def __init__(self, spec: EnvSpec, seeds: Sequence[int], positions: Sequence[Position]) -> None:
         self._envs: list[_SeparateEnv] = []
-        try:
+        with ExitStack() as on_error:
+            on_error.callback(self.close)
             for seed, position in zip(seeds, positions, strict=True):
                 self._envs.append(_SeparateEnv(spec, seed))
                 self._envs[-1].begin(position)
-        except BaseException:
-            self.close()
-            raise
+            on_error.pop_all()
 
     @property
     def moments(self) -> list[tuple[int, int, int]]:

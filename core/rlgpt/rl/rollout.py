@@ -145,7 +145,8 @@ class Collector:
     An image is copied to the device of ``network`` once, as bytes, when the environment shows it. The image stays there
     for the choice of the action and for the update.
 
-    :param going: the flat actions of environments whose decision has begun before the first rollout.
+    :param going: for the number of each environment that is in the middle of a decision, the flat action of this
+        decision.
     """
 
     def __init__(

@@ -145,6 +145,7 @@ class RolloutWorker:
         if recipe:
             if job.home in self._vectors:
                 self._vectors.pop(job.home)[1].close()
+            # The recipe comes from the process of this run, and never from a folder.
             vector = positioned(pickle.loads(recipe), job.seeds, job.positions)
             self._vectors[job.home] = job.session, vector
         vector = self._vectors[job.home][1]
