@@ -146,6 +146,13 @@ def test_selection_plays_all_seeds_when_the_candidates_are_similar() -> None:
     assert not race.cut_short
 
 
+def test_with_few_steps_the_better_mode_takes_the_steps_of_the_other_mode() -> None:
+    close = [i % 2 == 0 for i in range(MOST)]
+    _, judges = select({"sampled": close[1:] + close[:1], "greedy": close, CODE: close}, steps=100)
+    assert len(judges["sampled"].played) == 3, "three episodes of ten steps in each mode are half of the steps"
+    assert len(judges["greedy"].played) == 7
+
+
 def test_step_limit_ends_a_selection_after_at_least_one_seed() -> None:
     close = [i % 2 == 0 for i in range(MOST)]
     wins = {"sampled": close, "greedy": close}

@@ -29,10 +29,11 @@ class Block(Value):
 class Selection:
     """A race between code, tuned code and the policy in several modes (:data:`rlgpt.domain.events.Mode`).
 
-    On the first ``least`` seeds, all modes of the policy race. After the first ``least`` seeds, only the best mode of
-    the policy continues against code and tuned code. A candidate that is dropped from the race plays no further
-    episode. If the policy is dropped, code and tuned code continue their race. :attr:`rlgpt.domain.Iteration.kept` says
-    which candidate is kept, even if several candidates are equal.
+    On the first seeds, all modes of the policy race. After ``least`` seeds, only the best mode of the policy continues
+    against code and tuned code; if there is code, this happens already when the modes have taken half of ``steps``, so
+    that the best mode plays more of the seeds that code has played. A candidate that is dropped from the race plays no
+    further episode. If the policy is dropped, code and tuned code continue their race.
+    :attr:`rlgpt.domain.Iteration.kept` says which candidate is kept, even if several candidates are equal.
 
     :param players: for each candidate of the race, the judge that plays its episodes and the function that chooses its
         actions. The candidate ``code`` exists if there are coded actions, and the candidate ``tuned`` if a parameter
@@ -141,8 +142,11 @@ class Selection:
         each = {name: self._results(name) for name in self._race.open}
         common = [s for s in self._seeds[: index + 1] if all(s in results for results in each.values())]
         self._race.look({name: [results[s] for s in common] for name, results in each.items()})
-        if index + 1 >= self._least:
-            self._race.withdraw([n for n in self._modes if n != self._best_mode()])
+        modes = {name: self._of(name).on(self._seeds[: index + 1]) for name in self._modes}
+        scarce = CODE in self._players and 2 * sum(e.primitive_steps for e in modes.values()) >= self._steps
+        if index + 1 >= self._least or scarce:
+            best = self._best_mode(modes)
+            self._race.withdraw([name for name in self._modes if name != best])
 
     def _goes_on(self, index: int, waiting: Sequence[str]) -> bool:
         decided = len(self._race.open) == 1 and index >= self._least
@@ -152,9 +156,9 @@ class Selection:
         self.cut_short = index > 0 and self._taken + each > self._steps
         return not self.cut_short
 
-    def _best_mode(self) -> str:
-        open_ = [n for n in self._modes if n in self._race.open] or self._modes
-        return max(open_, key=lambda name: self._of(name).rank)
+    def _best_mode(self, evaluations: Mapping[str, Evaluation] | None = None) -> str:
+        of = evaluations or {name: self._of(name) for name in self._modes}
+        return max([n for n in self._modes if n in self._race.open] or self._modes, key=lambda name: of[name].rank)
 
     def _steps_each(self, name: str) -> float:
         """Mean length of a candidate's episodes so far, in primitive steps."""
