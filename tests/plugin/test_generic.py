@@ -1,8 +1,10 @@
 """GenericPlugin, which is used for an environment without a plugin."""
 
 import enum
+import functools
 import pickle
 import types
+import warnings
 
 import gymnasium
 import numpy as np
@@ -302,6 +304,16 @@ def test_default_primitives_and_setup_of_a_plugin_use_its_labels_and_view_keys()
     assert outcome["reached"]
     assert steps <= 6
     pickle.loads(pickle.dumps(plugin))
+
+
+def test_warning_about_a_newer_version_is_not_repeated_for_each_environment_of_a_run() -> None:
+    make = functools.partial(gymnasium.make, "CartPole-v0")
+    with pytest.warns(DeprecationWarning, match="out of date"):
+        make()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        plugin = GenericPlugin.of(make)
+        plugin.make_env(*plugin.tasks().values(), seed=0)
 
 
 def test_generic_plugin_makes_environments_from_a_function() -> None:

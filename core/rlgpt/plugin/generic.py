@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import copy
 import re
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -245,7 +246,12 @@ class GenericPlugin(EnvironmentPlugin):
 
 
 def _call(make: MakeEnv, render_mode: str | None) -> gymnasium.Env[Any, Any]:
-    return make() if render_mode is None else make(render_mode=render_mode)
+    """Make an environment. gymnasium warns at each call of ``make`` if an environment has a newer version; this warning
+    is not repeated for the many environments of a run.
+    """
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*is out of date", DeprecationWarning)
+        return make() if render_mode is None else make(render_mode=render_mode)
 
 
 def _task(
