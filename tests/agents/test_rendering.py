@@ -280,8 +280,8 @@ def test_trace_merges_repeated_primitive_calls_with_the_observed_values_between_
     text = render_trace(
         Trace(seed=1, success=False, total_reward=0, primitive_steps=18, decisions=(_decision("go", 0, 1, *calls),))
     )
-    assert "9 times push(force=0.5), 18 steps in all -> moved: 0, 1, 3, 4, 5, 7, 8 (7 of 9); stuck: false" in text
-    assert "view x: 0, 0.1, 0.3, 0.4, 0.5, 0.7, 0.8 (7 of 9)" in text
+    assert "9 times push(force=0.5), 18 steps in all -> moved: 0, 1, 3, 4, 5, 7, 8 (sampled); stuck: false" in text
+    assert "view x: 0, 0.1, 0.3, 0.4, 0.5, 0.7, 0.8 (sampled); (sampled) are the calls 1, 2, 4, 5, 6, 8, 9" in text
 
 
 def test_trace_merges_the_decisions_of_one_call_of_a_coded_action() -> None:

@@ -28,6 +28,9 @@ series of values is shown only if each value has at most ``SHORT`` numbers.
 VIEW = "view "
 """Prefix that distinguishes a key of the view from a key of the outcome."""
 
+SAMPLED = "(sampled)"
+"""The text after a series that has only the values of some calls."""
+
 MISSING = "-"
 """The text that stands for a value that a call did not return."""
 
@@ -137,7 +140,10 @@ def _series(name: str, run: Sequence[_Seen]) -> str:
     came += [f"{VIEW}{key}: {_varying(looked[key])}" for key in views if key in most]
     if left := len(views) - len(most):
         came.append(f"{left} more key{'s' if left > 1 else ''} of the view changed")
-    return f"{len(calls)} times {name}({given}), {steps} steps in all -> {'; '.join(came) or 'nothing'}"
+    text = f"{len(calls)} times {name}({given}), {steps} steps in all -> {'; '.join(came) or 'nothing'}"
+    if SAMPLED in text:
+        text += f"; {SAMPLED} are the calls {', '.join(str(i + 1) for i in _sampled(len(calls)))}"
+    return text
 
 
 def _filled(key: str, run: Sequence[_Seen]) -> list[Plain]:
@@ -162,13 +168,17 @@ def _spread(values: Sequence[Plain]) -> float:
 
 def _varying(values: Sequence[Plain]) -> str:
     """A series of values as text, such as ``1, 2, 3 (x4), 5``. Equal neighbours are written only once, with their
-    count. Of a long series, only a few evenly spaced values are written.
+    count. Of a long series, only the values of some calls are written (:func:`_sampled`).
     """
-    runs = [
-        (text, len(list(group))) for text, group in groupby(MISSING if v == MISSING else plain(v, 60) for v in values)
-    ]
-    shown = [f"{text} (x{count})" if count > 1 and len(runs) > 1 else text for text, count in runs]
-    if len(shown) <= SAMPLES:
-        return ", ".join(shown)
-    chosen = [shown[round(i * (len(shown) - 1) / (SAMPLES - 1))] for i in range(SAMPLES)]
-    return f"{', '.join(chosen)} ({SAMPLES} of {len(shown)})"
+    texts = [MISSING if v == MISSING else plain(v, 60) for v in values]
+    runs = [(text, len(list(group))) for text, group in groupby(texts)]
+    if len(runs) > SAMPLES:
+        return f"{', '.join(texts[i] for i in _sampled(len(texts)))} {SAMPLED}"
+    return ", ".join(f"{text} (x{count})" if count > 1 and len(runs) > 1 else text for text, count in runs)
+
+
+def _sampled(count: int) -> list[int]:
+    """The indices of :data:`SAMPLES` evenly spaced calls of ``count`` calls, with the first and the last call. All long
+    series of a line have the same indices, so that values of the same call can be compared.
+    """
+    return [round(i * (count - 1) / (SAMPLES - 1)) for i in range(SAMPLES)]
