@@ -45,10 +45,11 @@ class Case:
             return _designed(name)
         from rlgpt.config.settings import with_settings
         from rlgpt.plugin.manager import PluginManager
+        from rows import recordings
 
         plugin, task = PluginManager().task(self.task)
         task = with_settings(task, self.settings)
-        return plugin, task, plugin.name, tuple(plugin.transcripts(task))
+        return plugin, task, plugin.name, recordings(plugin, task)
 
 
 def windy_lander(render_mode: str | None = None) -> gymnasium.Env[Any, Any]:

@@ -36,6 +36,15 @@ def _sac() -> Any:
 TRAINERS = {"sac": _sac, "sample_factory": _sample_factory, "ppo": _ppo}
 
 
+def recordings(plugin: Any, task: Any) -> tuple[Path, ...]:
+    """The plugin's recordings of a slow and a fast agent for ``task``. Recordings of other teams of agents, which the
+    plugin may have too, are left out.
+    """
+    from rlgpt.config.recordings import Need, fits
+
+    return tuple(path for path in plugin.transcripts(task) if fits(path, Need("slow", images=False)))
+
+
 class RowRunner:
     """Measures one cell.
 
@@ -68,7 +77,7 @@ class RowRunner:
         from rlgpt.plugin.manager import PluginManager
 
         plugin, task = PluginManager().task(self.cell.task)
-        return plugin, task, plugin.name, tuple(plugin.transcripts(task))
+        return plugin, task, plugin.name, recordings(plugin, task)
 
     def measure(self) -> dict[str, Any]:
         """The figures of the cell."""

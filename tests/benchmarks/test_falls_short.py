@@ -27,6 +27,7 @@ def test_falls_short_suite_has_at_least_eight_tasks_from_all_five_families(suite
 
 
 def test_case_of_the_falls_short_suite_finds_its_plugin_and_changes_the_task_settings(suite: Any) -> None:
-    plugin, task, factory, _ = suite.CASES["wet_road"].find()
+    plugin, task, factory, recordings = suite.CASES["wet_road"].find()
+    assert [path.stem for path in recordings] == ["0", "1", "2"], "not the recording of one agent"
     assert (plugin.name, factory) == ("mujoco_car", "mujoco_car")
     assert task.settings["sensor_delay"] == suite.CASES["wet_road"].settings["sensor_delay"]
