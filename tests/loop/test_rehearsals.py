@@ -193,9 +193,7 @@ def test_rehearsal_starts_an_action_at_the_first_step_at_which_can_start_is_true
 
 
 def test_rehearsal_reports_ends_and_verdicts_of_all_its_episodes(tmp_path: Path) -> None:
-    """The code fails only if the key is above the agent. The trace is of the first episode, and a later episode has the
-    verdict.
-    """
+    """The code fails only if the key is above the agent. The trace is of the episode with the verdict."""
     plugin, seeds = GridPlugin(), range(3, 40)
     env = plugin.make_env(TASK, seed=0)
     above = {s: (lambda w: w.key[0] < w.agent[0])((env.reset(seed=s), env.unwrapped)[1]) for s in seeds}
@@ -203,17 +201,27 @@ def test_rehearsal_reports_ends_and_verdicts_of_all_its_episodes(tmp_path: Path)
     source = "def run():\n    view = yield observe()\n    1 / (view['key'][0] >= view['agent'][0])\n    yield use()\n"
     action = walks("to_row", source)
     found = rehearse(plugin, TASK, (), action, seeds=(fine, fails), sandbox=Sandbox(), library=LIBRARY)
-    assert (found.trace.seed, found.verdict) == (fine, None)
+    assert found.trace.seed == fails
+    assert found.verdict is not None
+    assert found.verdict.kind == "error"
     (other,) = found.others
-    assert other.seed == fails
-    assert other.verdict is not None
-    assert other.verdict.kind == "error"
+    assert (other.seed, other.verdict) == (fine, None)
     rehearsal = Rehearsal(attempt=0, action=action, trace=found.trace, verdict=found.verdict, others=found.others)
     assert rehearsal.failed
     assert not rehearsal.works
-    assert rehearsal.stopped_by == other.verdict
+    assert rehearsal.stopped_by == found.verdict
     first_fails = rehearse(plugin, TASK, (), action, seeds=(fails, fine), sandbox=Sandbox(), library=LIBRARY)
     assert first_fails.others == (), "after a failure in the first episode no further episode is played"
+
+
+def test_trace_of_a_rehearsal_is_of_the_episode_in_which_the_action_took_the_most_steps() -> None:
+    """A start at which nothing is left to do would show nothing about the action."""
+    plugin, seeds = GridPlugin(), tuple(range(3, 9))
+    found = rehearse(plugin, TASK, (), walks("walk", WALK), seeds=seeds, sandbox=Sandbox(), library=LIBRARY)
+    last = found.trace.decisions[-1].duration
+    assert last >= max(other.steps for other in found.others)
+    assert last > min(other.steps for other in found.others)
+    assert {found.trace.seed, *(other.seed for other in found.others)} == set(seeds)
 
 
 def test_trace_of_a_rehearsal_is_of_the_episode_in_which_the_action_ran() -> None:

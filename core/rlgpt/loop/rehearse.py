@@ -21,8 +21,9 @@ may start.
 class RehearsalResult(NamedTuple):
     """The result of a rehearsal.
 
-    :ivar trace: the trace that agents get. The trace belongs to the first episode in which the action ran, or else to
-        the first episode. The last decision of the trace is the rehearsed action.
+    :ivar trace: the trace that agents get. The trace belongs to the first episode with a verdict, or else to the
+        episode in which the action took the most primitive steps. The last decision of the trace is the rehearsed
+        action.
     :ivar steps: number of primitive steps of all episodes of the rehearsal together.
     :ivar verdict: the verdict on the call of the action, or else the first verdict on its ``can_start``; None if there
         was no verdict.
@@ -91,7 +92,7 @@ def rehearse(
                 break
     finally:
         env.close()
-    shown = next((s for s in starts if s.trace.decisions[-1].ended != "masked"), starts[0])
+    shown = max(starts, key=_worth_showing)
     others = tuple(_other(s) for s in starts if s is not shown)
     return RehearsalResult(shown.trace, sum(s.steps for s in starts), shown.verdict, others)
 
@@ -100,6 +101,12 @@ class _Start(NamedTuple):
     trace: Trace
     steps: int
     verdict: Verdict | None
+
+
+def _worth_showing(start: _Start) -> tuple[bool, bool, int]:
+    """How much the trace of an episode shows about the action; greater is more."""
+    last = start.trace.decisions[-1]
+    return start.verdict is not None, last.ended != "masked", last.duration
 
 
 def _other(start: _Start) -> OtherStart:
