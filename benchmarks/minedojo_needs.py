@@ -28,6 +28,12 @@ from voxeldojo.world.spawn import NO_ANIMALS
 from voxeldojo.world.state import CHUNK, SIZE
 
 SOURCES = Path(__file__).with_name("minedojo_sources.csv")
+NEVER_USED = frozenset(("clock", "compass", *(name for name in WORN if items.ARMOR[items.ID[name]] > 0)))
+"""Items whose use the game never counts, as the code of 1.10 and of 1.12 shows, which 1.11.2 lies between.
+``ItemStack.onItemUse``, ``hitEntity`` and ``onBlockDestroyed`` count a use, which armour, clocks and compasses do not
+have. Neither ``ItemArmor.onItemRightClick`` (the use key with armour in the hand) nor MineDojo's action ``equip``
+(``EquipCommandsImplementation`` of MineDojo 0.1) counts one: both only move the armour to its slot.
+"""
 WHITE = 0
 """The variant of wool that the rules give to sheep. Other colours are rarer, and no task needs them."""
 
@@ -39,7 +45,8 @@ REACH = 8
 class Lack(NamedTuple):
     """Something that the world lacks.
 
-    :ivar cause: the kind of thing, such as ``mob``, ``dimension`` or ``mechanic``.
+    :ivar cause: the kind of thing, such as ``mob``, ``dimension`` or ``mechanic``. With ``not in the game``, the game
+        that MineDojo runs lacks it, too.
     :ivar what: the thing, such as ``spider``.
     """
 
@@ -301,7 +308,8 @@ def _techtree(task: Mapping[str, Any], known: Mapping[Node, frozenset[Lack]]) ->
     number = items.ID[name]
     counted = items.TOOL_CLASS[number] > 0 or items.FOOD[number] > 0 or items.DRINK[number] > 0
     counted = counted or number in blocks.ITEM_OF
-    use = frozenset() if counted else frozenset((Lack("use", "armour" if name in WORN else name),))
+    what = f"a count of the use of {'armour' if name in WORN else name}"
+    use = frozenset() if counted else frozenset((Lack("not in the game" if name in NEVER_USED else "use", what),))
     return _obtain(name, known) | use
 
 

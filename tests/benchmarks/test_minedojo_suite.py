@@ -112,9 +112,15 @@ def test_initial_item_is_a_tool_or_a_workplace_but_never_an_ingredient(lacks: La
 def test_techtree_needs_an_item_whose_use_the_statistics_count(lacks: Lacks) -> None:
     assert lacks("techtree", tech_item="iron_sword") == []
     assert lacks("techtree", tech_item="piston") == []
-    assert lacks("techtree", tech_item="iron_boots") == ["use: armour"]
-    assert lacks("techtree", tech_item="bow") == ["mob: spider", "use: bow"]
+    assert lacks("techtree", tech_item="bow") == ["mob: spider", "use: a count of the use of bow"]
     assert lacks("techtree", tech_item="tnt") == ["mob: creeper"]
+
+
+@pytest.mark.parametrize(("item", "what"), [("iron_boots", "armour"), ("clock", "clock"), ("compass", "compass")])
+def test_techtree_of_an_item_without_a_use_has_no_success_in_the_game_either(
+    lacks: Lacks, item: str, what: str
+) -> None:
+    assert lacks("techtree", tech_item=item) == [f"not in the game: a count of the use of {what}"]
 
 
 def test_survival_needs_food(lacks: Lacks) -> None:

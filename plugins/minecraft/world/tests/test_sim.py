@@ -73,6 +73,15 @@ def test_statistics_count_used_items_kills_ticks_and_jumps(sim: Sim) -> None:
     assert statistics["deaths"] == 0
 
 
+def test_putting_on_armour_is_no_use_of_it(sim: Sim) -> None:
+    sim.chat("/give @p iron_boots")
+    sim.step(Command(equip="iron_boots"))
+    sim.step(Command(use=True))
+    info = sim.info()
+    assert info["inventory"][36]["name"] == "iron_boots"
+    assert not any(info["stat"]["use_item"]["minecraft"].values())
+
+
 def test_hotbar_and_swap_commands_change_the_inventory(sim: Sim) -> None:
     sim.chat("/replaceitem entity @p slot.hotbar.4 stone 9 0")
     sim.step(Command(swap=(4, 20)))
