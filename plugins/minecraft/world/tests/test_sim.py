@@ -73,6 +73,20 @@ def test_statistics_count_used_items_kills_ticks_and_jumps(sim: Sim) -> None:
     assert statistics["deaths"] == 0
 
 
+def test_statistics_count_tilling_and_planting(sim: Sim) -> None:
+    sim.chat("/setblock ~ ~-1 ~1 dirt")
+    for dy in (0, 1):
+        sim.chat(f"/setblock ~ ~{dy} ~1 air")
+    sim.chat("/tp ~ ~ ~ 0 55")
+    sim.chat("/replaceitem entity @p slot.hotbar.0 iron_hoe")
+    sim.chat("/replaceitem entity @p slot.hotbar.1 wheat_seeds 3")
+    for slot in (0, 0, 1):
+        sim.step(Command(use=True, hotbar=slot))
+        sim.step()
+    used = sim.info()["stat"]["use_item"]["minecraft"]
+    assert {name: count for name, count in used.items() if count} == {"iron_hoe": 1, "wheat_seeds": 1}
+
+
 def test_putting_on_armour_is_no_use_of_it(sim: Sim) -> None:
     sim.chat("/give @p iron_boots")
     sim.step(Command(equip="iron_boots"))

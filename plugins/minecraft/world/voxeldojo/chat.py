@@ -19,6 +19,7 @@ from voxeldojo.names import EQUIPMENT_SLOTS
 from voxeldojo.world.blocks import ID as BLOCK
 from voxeldojo.world.blocks import TABLE
 from voxeldojo.world.chunks import ensure
+from voxeldojo.world.crops import MOST_LEVEL
 from voxeldojo.world.drops import toss
 from voxeldojo.world.edit import set_block
 from voxeldojo.world.health import UNBLOCKABLE, hurt
@@ -204,9 +205,12 @@ def _set_block(world: World, words: Sequence[str]) -> None:
     fit = [n for n, kind in enumerate(TABLE) if kind.item == name and kind.variant == meta]
     if not fit and meta == 0:
         fit = [_lookup("block", name, BLOCK)]
+    level = 0
+    if not fit and name in BLOCK and 0 < meta <= MOST_LEVEL[BLOCK[name]]:
+        fit, level = [BLOCK[name]], meta
     if not fit:
         raise ValueError(f"no {name} has data value {meta}")
-    set_block(world, x, y, z, fit[0], 0)
+    set_block(world, x, y, z, fit[0], level)
 
 
 def _spread(world: World, words: Sequence[str]) -> None:

@@ -82,6 +82,8 @@ def count_statistics(
         totals[SNEAK] += 1
     if TOOL_CLASS[item] > 0 and ((events.broke > 0 and HARDNESS[events.broke] > 0) or events.hit_mob > 0):
         used[item] += 1
+    if events.tilled:
+        used[item] += 1
     if events.placed > 0:
         used[ITEM_OF[events.placed]] += 1
     if events.ate > 0:

@@ -33,9 +33,9 @@ class Statistics:
     """The statistics of one mission.
 
     :ivar totals: the values of the statistics that ``TOTALS`` names, int64 ``(len(TOTALS),)``.
-    :ivar used: how often each item was used to dig or hit, was placed, or was eaten, int64 ``(items,)``. As in the
-        game, putting on armour is no use: neither ``ItemArmor.onItemRightClick`` (1.10 and 1.12) nor MineDojo's action
-        ``equip`` (``EquipCommandsImplementation``, MineDojo 0.1) adds to the statistic.
+    :ivar used: how often each item was used to dig, till or hit, was placed, or was eaten, int64 ``(items,)``. As in
+        the game, putting on armour is no use: neither ``ItemArmor.onItemRightClick`` (1.10 and 1.12) nor MineDojo's
+        action ``equip`` (``EquipCommandsImplementation``, MineDojo 0.1) adds to the statistic.
     """
 
     def __init__(self) -> None:

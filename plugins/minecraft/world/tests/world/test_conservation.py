@@ -17,6 +17,7 @@ from voxeldojo.world.blocks import (
     DROP,
     DROP_LEAST,
     DROP_MOST,
+    FARMLAND,
     FIRE,
     ITEM_OF,
     LAVA,
@@ -26,6 +27,9 @@ from voxeldojo.world.blocks import (
 )
 from voxeldojo.world.blocks import ID as BLOCK
 from voxeldojo.world.constants import ITEM_LIFETIME
+from voxeldojo.world.crops import PRODUCE, RIPE, SEEDS
+from voxeldojo.world.crops import RARE as CROP_RARE
+from voxeldojo.world.crops import TABLE as CROPS
 from voxeldojo.world.dig import harvests
 from voxeldojo.world.health import respawn
 from voxeldojo.world.inventory import put
@@ -42,7 +46,9 @@ BOX = (slice(MIDDLE - 24, MIDDLE + 24), slice(FLOOR - 6, FLOOR + 14), slice(MIDD
 BUCKET = ID["bucket"]
 BUCKETS = BUCKET, ID["water_bucket"], ID["lava_bucket"]
 SHEARS = TOOLS.index("shears")
-TOOL_BELT = ("diamond_pickaxe", "iron_axe", "shears", "bucket", "iron_sword", "dirt", "beef", "water_bucket", "torch")
+TOOL_BELT = (
+    *("diamond_pickaxe", "iron_hoe", "shears", "bucket", "iron_sword", "dirt", "beef", "water_bucket", "wheat_seeds"),
+)
 THINGS = ("log", "birch_log", "leaves", "sand", "gravel", "coal_ore", "crafting_table", "clay", "tallgrass", "poppy")
 
 Pile = Counter[int]
@@ -62,7 +68,7 @@ class Auditor:
 
     def __init__(self, world: World) -> None:
         self.world = world
-        self.blocks, self.mobs = world.blocks[BOX].copy(), world.mobs.copy()
+        self.blocks, self.mobs, self.level = world.blocks[BOX].copy(), world.mobs.copy(), world.level[BOX].copy()
         self.drops, self.slots = world.drops.copy(), world.slots.copy()
         self.hand = world.slots[int(world.player["selected"][0])].copy()
         self.pile = pile(world)
@@ -94,14 +100,19 @@ class Auditor:
 
     def land(self) -> None:
         after, broke = self.world.blocks[BOX], int(self.world.events["broke"][0])
-        gone = self.blocks[(self.blocks != after) & (self.blocks != AIR)].tolist()
-        for block in gone:
+        gone = (self.blocks != after) & (self.blocks != AIR)
+        for block, level in zip(self.blocks[gone].tolist(), self.level[gone].tolist(), strict=True):
             if block in (WATER, LAVA):
                 continue
             dug = block == broke
             broke = AIR if dug else broke
             sheared = dug and TOOL_CLASS[self.hand["item"]] == SHEARS
             if dug and not harvests(block, int(self.hand["item"])) and not sheared:
+                continue
+            if RIPE[block] and level >= RIPE[block]:
+                self.may(int(PRODUCE[block]), int(dug), 1)
+                self.may(int(ITEM_OF[block]), 0, int(SEEDS[block]))
+                self.may(int(CROP_RARE[block]), 0, 1)
                 continue
             surely = dug and not sheared and not RARE_INSTEAD[block]
             self.may(int(DROP[block]), int(DROP_LEAST[block]) if surely else 0, int(DROP_MOST[block]))
@@ -158,6 +169,12 @@ def arena(scene: Any, rng: np.random.Generator) -> None:
         x, z = rng.integers(-20, 21, 2)
         if abs(x) + abs(z) > 2:
             scene.put(int(x), 0, int(z), THINGS[rng.integers(len(THINGS))])
+    for _ in range(120):
+        x, z = rng.integers(-20, 21, 2)
+        if abs(x) + abs(z) > 2:
+            crop = CROPS[rng.integers(len(CROPS))]
+            scene.put(int(x), -1, int(z), "farmland", int(rng.integers(8)))
+            scene.put(int(x), 0, int(z), crop.block, int(rng.integers(crop.ripe + 1)))
     for fluid, x in (("water", -8), ("lava", 8)):
         for dz in range(3):
             world.blocks[MIDDLE + x, FLOOR - 1, MIDDLE + dz] = BLOCK[fluid]
@@ -199,12 +216,22 @@ class Player:
 
     def begin(self) -> None:
         player = self.scene.player
-        self.intent = str(self.rng.choice(["hit", "hit", "milk", "shear", "eat", "dig", "dig", "use", "use", "walk"]))
-        slots = {"hit": 4, "milk": 3, "shear": 2, "eat": 6}
+        self.intent = str(
+            self.rng.choice(["hit", "hit", "milk", "shear", "eat", "dig", "dig", "use", "use", "till", "farm", "walk"])
+        )
+        slots = {"hit": 4, "milk": 3, "shear": 2, "eat": 6, "till": 1, "farm": 8}
         player["selected"] = slots.get(self.intent, int(self.rng.integers(9)))
         x, z = self.rng.uniform(-3, 3, 2)
         self.aim = player["x"] + x, FLOOR + self.rng.uniform(-0.5, 1), player["z"] + z
         player["food"], player["attack_ticks"] = 10, 50
+        if self.intent == "till":
+            put(self.scene.world, 1, ID["iron_hoe"], 1, 0, int(self.rng.integers(DURABILITY[ID["iron_hoe"]])))
+            self.aim = player["x"] + x, float(FLOOR), player["z"] + z
+        fields = np.argwhere(self.scene.world.blocks[BOX] == FARMLAND)
+        if self.intent == "farm" and len(fields):
+            x, _, z = fields[self.rng.integers(len(fields))] + [part.start for part in BOX]
+            self.scene.stand(x + 0.5, FLOOR + 0.5, z - 0.5)
+            self.aim = x + 0.5, FLOOR - 1 / 16, z + 0.5
 
     def keys(self, step: int) -> dict[str, Any]:
         wanted = {"hit": range(1, len(KINDS)), "milk": [COW], "shear": [SHEEP]}.get(self.intent, [])
@@ -216,8 +243,10 @@ class Player:
         self.scene.look_at(*self.aim)
         press = step % 2 == 0
         return {
-            "attack": self.intent == "dig" or (self.intent == "hit" and press),
-            "use": self.intent == "eat" or (self.intent in ("milk", "shear", "use") and press),
+            "attack": self.intent == "dig" or (self.intent in ("hit", "farm") and press),
+            "use": self.intent == "eat"
+            or (self.intent in ("milk", "shear", "till", "use") and press)
+            or (self.intent == "farm" and not press),
             "forward": int(self.intent == "walk"),
             "drop": bool(self.rng.random() < 0.01),
         }
@@ -249,9 +278,10 @@ def test_items_appear_and_vanish_only_with_a_cause_during_random_play(scene: Any
         auditor = Auditor(world)
         assert auditor.drops["alive"].sum() < DROPS - 10
         scene.tick(**plays.keys(step))
-        for name in ("broke", "placed", "milked", "sheared", "ate", "killed_mob"):
+        for name in ("broke", "placed", "milked", "sheared", "ate", "killed_mob", "tilled"):
             events[name] += int(scene.events[name] > 0)
         auditor.check()
+        events["reaped"] += int(RIPE[max(scene.events["broke"], 0)] > 0)
         if player["dead"]:
             respawn(world)
             events["died"] += 1
@@ -262,4 +292,6 @@ def test_items_appear_and_vanish_only_with_a_cause_during_random_play(scene: Any
             or player["y"] < FLOOR - 3
         ):
             scene.stand(MIDDLE + 0.5, FLOOR + 1, MIDDLE + 0.5)
-    assert all(events[name] for name in ("broke", "placed", "killed_mob", "milked", "sheared", "ate")), events
+    assert all(
+        events[name] for name in ("broke", "placed", "killed_mob", "milked", "sheared", "ate", "tilled", "reaped")
+    ), events

@@ -28,7 +28,8 @@ SOURCE = re.compile(r"(minecraft\.wiki|mcpk\.wiki|MineDojo 0\.1) \w.*|[A-Z]\w+\.
 SOURCED = ("constants.csv", "land.csv", "veins.csv", "trunks.csv")
 """Tables in which each row has a source."""
 RULES = (
-    *("caves", "combat", "contact", "dig", "drops", "falling", "fluids", "health", "interact", "item_motion"),
+    *("caves", "combat", "contact", "dig", "drops", "falling", "farming", "fluids", "health", "interact"),
+    "item_motion",
     *(
         "mob_damage",
         "mob_habits",

@@ -21,12 +21,12 @@ from voxeldojo.world.items import NAMES, TOOLS
 SHAPES: Final = ("none", "cube", "fluid", "cross", "torch", "flat", "wall", "slab", "stairs", "post", "box")
 """Shapes of blocks for rendering. ``top`` and ``half`` define the box for collisions."""
 SUPPORTS: Final = (
-    *("none", "soil", "desert", "cactus", "reeds", "full", "any", "water", "double_plant"),
+    *("none", "soil", "desert", "cactus", "reeds", "full", "any", "water", "double_plant", "farmland"),
     *("wall_east", "wall_west", "wall_south", "wall_north"),
 )
 """Supports of blocks. A block without its support breaks: nothing, dirt or grass, these or sand, sand or cactus, dirt
-or sand at water or other reeds, a full block, any block, water, its own lower half. A torch needs a full block opposite
-to its direction: ``wall_east`` points east and hangs on the block to its west.
+or sand at water or other reeds, a full block, any block, water, its own lower half, farmland. A torch needs a full
+block opposite to its direction: ``wall_east`` points east and hangs on the block to its west.
 """
 VARIANTS: Final = 16
 
@@ -123,11 +123,15 @@ _READ: Final[dict[Any, Callable[[str], Any]]] = {str: str, int: int, float: floa
 _PLAIN: Final = {name: _READ[kind] for name, kind in get_type_hints(Block).items() if kind in _READ}
 
 
+def rare_drops(text: str) -> tuple[Drop, ...]:
+    """Read the drops of a column ``rare``."""
+    return tuple(_rare(part) for part in text.split())
+
+
 def _block(row: dict[str, str]) -> Block:
     least, most = row["xp"].split("-")
-    rare = tuple(_rare(part) for part in row["rare"].split())
     plain: dict[str, Any] = {name: read(row[name]) for name, read in _PLAIN.items()}
-    return Block(**plain, drop=_drop(row["drop"]), rare=rare, xp=(int(least), int(most)))
+    return Block(**plain, drop=_drop(row["drop"]), rare=rare_drops(row["rare"]), xp=(int(least), int(most)))
 
 
 TABLE: Final = tuple(_block(row) for row in rows("blocks.csv"))
@@ -195,15 +199,16 @@ PLACES = np.where(_fill, PLACES[:, :1], PLACES).astype(np.int16)
 AIR, STONE, GRASS, DIRT, BEDROCK = (ID[key] for key in ("air", "stone", "grass", "dirt", "bedrock"))
 WATER, LAVA, FIRE, SAND, GRAVEL = (ID[key] for key in ("water", "lava", "fire", "sand", "gravel"))
 OBSIDIAN, COBBLESTONE, CACTUS, REEDS = (ID[key] for key in ("obsidian", "cobblestone", "cactus", "reeds"))
+FARMLAND = ID["farmland"]
 CRAFTING_TABLE, FURNACE, LIT_FURNACE, TORCH = (ID[key] for key in ("crafting_table", "furnace", "lit_furnace", "torch"))
 
 DELAY = np.zeros(BLOCKS, np.int64)
-"""Ticks from a change of the surroundings to the update of a block; 0: never. A block that needs a support updates at
-once.
+"""Ticks from a change of the surroundings to the update of a block; 0: never. Farmland, and a block that needs a
+support, update at once.
 """
 for _id, _kind in enumerate(TABLE):
     DELAY[_id] = FALL_DELAY if _kind.falls else 1 if _kind.on != "none" else 0
-DELAY[WATER], DELAY[LAVA] = WATER_DELAY, LAVA_DELAY
+DELAY[WATER], DELAY[LAVA], DELAY[FARMLAND] = WATER_DELAY, LAVA_DELAY, 1
 
 for _array in [value for value in globals().values() if isinstance(value, np.ndarray)]:
     _array.flags.writeable = False

@@ -7,6 +7,7 @@ up to date.
 from __future__ import annotations
 
 from voxeldojo.world.blocks import AIR, BEDROCK, DELAY, LIGHT, OPACITY
+from voxeldojo.world.crops import TICKS
 from voxeldojo.world.jit import jit
 from voxeldojo.world.state import HEIGHT, QUEUE, RELIT, SIZE, TILE, World
 
@@ -45,6 +46,21 @@ def queue_update(world: World, x: int, y: int, z: int, delay: int) -> None:
 
 
 @jit
+def queue_random_ticks(world: World, x: int, y: int, z: int) -> None:
+    """Queue the random ticks of the block at a position, unless they are queued already. From then on, ``run_updates``
+    keeps their entry in the queue as long as the cell contains a block with random ticks (``crops.TICKS``).
+    """
+    clock = world.clock[0]
+    at = clock.queue_start
+    while at != clock.queue_end:
+        entry = world.queue[at]
+        if entry.x == x and entry.y == y + HEIGHT and entry.z == z:
+            return
+        at = (at + 1) % QUEUE
+    queue_update(world, x, y + HEIGHT, z, 0)
+
+
+@jit
 def update_around(world: World, x: int, y: int, z: int) -> None:
     """Queue updates of the block at a position and of its six neighbours, as far as these blocks react to changes. Each
     kind of block has its own delay.
@@ -64,8 +80,8 @@ def set_block(world: World, x: int, y: int, z: int, block: int, level: int) -> b
     """Set the block at a position and queue updates of its neighbours. If the position is outside the world, change
     nothing and return False.
 
-    :param level: the level of a fluid (0 for a source, 1 to 7 for shallower flows, 8 for a falling fluid); 0 for all
-        other blocks.
+    :param level: the level of a fluid (0 for a source, 1 to 7 for shallower flows, 8 for a falling fluid), the age of a
+        crop, or the moisture of farmland; 0 for all other blocks.
     """
     if not inside(x, y, z):
         return False
@@ -88,4 +104,6 @@ def set_block(world: World, x: int, y: int, z: int, block: int, level: int) -> b
             below -= 1
         world.top[x, z] = below
     update_around(world, x, y, z)
+    if TICKS[block] and not TICKS[old]:
+        queue_random_ticks(world, x, y, z)
     return True

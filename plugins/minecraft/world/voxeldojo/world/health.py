@@ -43,6 +43,7 @@ from voxeldojo.world.constants import (
 )
 from voxeldojo.world.contact import AT_CACTUS, IN_FIRE, IN_LAVA, IN_WATER, buried, head_in, touched
 from voxeldojo.world.drops import spill_inventory
+from voxeldojo.world.farming import trample
 from voxeldojo.world.inventory import wear
 from voxeldojo.world.items import ARMOR, TOUGHNESS
 from voxeldojo.world.jit import jit, part
@@ -194,6 +195,7 @@ def step_life(world: World) -> None:
     if marks & IN_WATER:
         p.fall = 0.0
     if p.on_ground:
+        trample(world, p.x, p.y, p.z, p.fall)
         # The height of a fall is a sum of many moves. Rounding errors of this sum must not add a block to the height.
         hurt(world, float(math.ceil(p.fall - FALL_FREE - 1e-6)), UNBLOCKABLE)
         p.fall = 0.0

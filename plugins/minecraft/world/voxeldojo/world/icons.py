@@ -78,6 +78,8 @@ def places(place: Mapping[str, int], sides: NDArray[np.int64]) -> NDArray[np.int
     flat = [SHAPES.index(shape) for shape in ("cross", "wall", "flat")]
     for item, variant in np.argwhere(PLACES >= 0):
         block = int(PLACES[item, variant])
+        if TABLE[block].on == "farmland":
+            continue  # seeds have a picture of their own
         if SHAPES.index(TABLE[block].shape) in flat and "carpet" not in TABLE[block].key:
             found[item, variant] = sides[block]
         elif TABLE[block].shape != "torch":

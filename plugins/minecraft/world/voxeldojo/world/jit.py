@@ -26,7 +26,7 @@ def digest(package: Path) -> str:
     """Return a digest of the constants of kernels, which are in the tables and in the modules that read the tables."""
     names = sorted(package.glob("data/*.csv")) + [
         package / "world" / f"{name}.py"
-        for name in ("state", "blocks", "items", "mob_kinds", "constants", "shapes", "skins")
+        for name in ("state", "blocks", "items", "mob_kinds", "constants", "crops", "shapes", "skins")
     ]
     return hashlib.sha256(b"".join(path.read_bytes() for path in names)).hexdigest()
 

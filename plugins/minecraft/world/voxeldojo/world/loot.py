@@ -26,6 +26,9 @@ from voxeldojo.world.blocks import (
     XP_MOST,
 )
 from voxeldojo.world.collide import block_at
+from voxeldojo.world.crops import PRODUCE, RIPE, SEED_CHANCE, SEEDS
+from voxeldojo.world.crops import RARE as CROP_RARE
+from voxeldojo.world.crops import RARE_CHANCE as CROP_RARE_CHANCE
 from voxeldojo.world.drops import spill_block
 from voxeldojo.world.edit import set_block
 from voxeldojo.world.items import TOOL_CLASS, TOOLS
@@ -62,8 +65,22 @@ for _array in (SHEARED, OTHER, PAIRED, TALL):
 
 
 @part
-def _loot(world: World, x: int, y: int, z: int, block: int, tool: int) -> None:
-    """Create the drops of a block that was broken with the item ``tool``."""
+def _reap(world: World, x: int, y: int, z: int, block: int) -> None:
+    """Create the drops of a ripe crop (``data/crops.csv``)."""
+    spill_block(world, x, y, z, int(PRODUCE[block]), 1, 0, 0)
+    for _ in range(SEEDS[block]):
+        if uniform(world) < SEED_CHANCE[block]:
+            spill_block(world, x, y, z, int(ITEM_OF[block]), 1, 0, 0)
+    if CROP_RARE[block] > 0 and uniform(world) < CROP_RARE_CHANCE[block]:
+        spill_block(world, x, y, z, int(CROP_RARE[block]), 1, 0, 0)
+
+
+@part
+def _loot(world: World, x: int, y: int, z: int, block: int, level: int, tool: int) -> None:
+    """Create the drops of a block that was broken with the item ``tool``. ``level`` is the age of a crop."""
+    if RIPE[block] > 0 and level >= RIPE[block]:
+        _reap(world, x, y, z, block)
+        return
     if SHEARED[block] and TOOL_CLASS[tool] == SHEARS:
         spill_block(world, x, y, z, int(ITEM_OF[block]), 1, int(VARIANT[block]), 0)
         return
@@ -90,16 +107,16 @@ def break_block(world: World, x: int, y: int, z: int, tool: int, harvested: bool
     """
     block = block_at(world.blocks, x, y, z)
     ox, oy, oz = x + OTHER[block, 0], y + OTHER[block, 1], z + OTHER[block, 2]
-    other = block_at(world.blocks, ox, oy, oz)
+    other, level = block_at(world.blocks, ox, oy, oz), int(world.level[x, y, z])
     set_block(world, x, y, z, AIR, 0)
     if harvested:
-        _loot(world, x, y, z, block, tool)
+        _loot(world, x, y, z, block, level, tool)
         if XP_MOST[block] > 0:
             world.player[0].xp += XP_LEAST[block] + below(world, int(XP_MOST[block] - XP_LEAST[block]) + 1)
     if PAIRED[block, other]:
         set_block(world, ox, oy, oz, AIR, 0)
         if harvested:
-            _loot(world, ox, oy, oz, other, tool)
+            _loot(world, ox, oy, oz, other, 0, tool)
     under = block_at(world.blocks, x, y - 1, z)
     if block == ICE and (BLOCKS_MOVEMENT[under] or LIQUID[under]):
         set_block(world, x, y, z, WATER, 0)

@@ -52,11 +52,13 @@ from voxeldojo.world.constants import (
     SUN_BURN,
     SUN_BURN_CHANCE,
     TASKS_EVERY,
+    TRAMPLE_SIZE,
     WALK_TICKS,
     WANDER_ODDS,
 )
 from voxeldojo.world.drops import Drops, spill
 from voxeldojo.world.edit import set_block
+from voxeldojo.world.farming import trample
 from voxeldojo.world.health import PLAIN, hurt
 from voxeldojo.world.items import ID as ITEM
 from voxeldojo.world.jit import part
@@ -100,6 +102,9 @@ DAYLIGHT = (SKY_DIMS - DAY_DIMS) / SKY_DIMS
 LEAPS_FROM, LEAPS_TO = LEAP_NEAR**2, LEAP_FAR**2
 """Squared distances between which a mob leaps."""
 ARRIVED = ARRIVES**2
+TRAMPLES = (2 * HALF) ** 2 * TALL > TRAMPLE_SIZE
+"""Whether a mob of the kind can trample farmland."""
+TRAMPLES.flags.writeable = False
 
 
 @part
@@ -277,6 +282,8 @@ def step_mobs(world: World) -> None:
         if m.kind == 0:
             continue
         m.age += 1
+        if m.on_ground and m.fall > 0.0 and TRAMPLES[m.kind]:
+            trample(world, m.x, m.y, m.z, m.fall)
         amount = damage_by_environment(blocks, m)
         if amount > 0.0:
             damage_mob(world, m, amount, False)

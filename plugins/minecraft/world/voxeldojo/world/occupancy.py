@@ -11,6 +11,7 @@ from voxeldojo.world.blocks import (
     AIR,
     BLOCKS_MOVEMENT,
     CACTUS,
+    FARMLAND,
     FULL,
     HALF,
     LAVA,
@@ -30,9 +31,11 @@ from voxeldojo.world.mob_kinds import HALF as MOB_HALF
 from voxeldojo.world.mob_kinds import TALL as MOB_TALL
 from voxeldojo.world.state import MOBS, World
 
-NONE, ON_SOIL, ON_DESERT, ON_CACTUS, ON_REEDS, ON_FULL, ON_ANY, ON_WATER, ON_LOWER_HALF = range(9)
+NONE, ON_SOIL, ON_DESERT, ON_CACTUS, ON_REEDS, ON_FULL, ON_ANY, ON_WATER, ON_LOWER_HALF, ON_FARMLAND = range(10)
 WALLS = SUPPORTS.index("wall_east")
-assert SUPPORTS[:WALLS] == ("none", "soil", "desert", "cactus", "reeds", "full", "any", "water", "double_plant")
+assert SUPPORTS[:WALLS] == (
+    *("none", "soil", "desert", "cactus", "reeds", "full", "any", "water", "double_plant", "farmland"),
+)
 assert SUPPORTS[WALLS:] == ("wall_east", "wall_west", "wall_south", "wall_north")
 
 
@@ -117,4 +120,6 @@ def stands(world: World, x: int, y: int, z: int, block: int) -> bool:
         return bool(under == WATER and world.level[x, y - 1, z] == 0)
     if need == ON_LOWER_HALF:
         return bool(TALL[under])
+    if need == ON_FARMLAND:
+        return bool(under == FARMLAND)
     return bool(TORCH_TOP[under] if IS_TORCH[block] else FULL[under])

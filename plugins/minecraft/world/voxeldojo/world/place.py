@@ -1,7 +1,8 @@
-"""Runs the effect of the use key on the block under the cross-hair, which places blocks, and fills and empties buckets.
+"""Runs the effect of the use key on the block under the cross-hair, which places blocks and crops, fills and empties
+buckets, and tills the soil.
 
-The rules of the use key come from ``ItemBlock.onItemUse``, ``ItemBucket``, ``ItemBed`` and ``BlockTorch.onBlockPlaced``
-of 1.11.2. The module ``player_actions.py`` defines how often a held use key has an effect.
+The rules of the use key come from ``ItemBlock.onItemUse``, ``ItemSeeds.onItemUse``, ``ItemBucket``, ``ItemBed`` and
+``BlockTorch.onBlockPlaced`` of 1.11.2. The module ``player_actions.py`` defines how often a held use key has an effect.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import numpy as np
 
 from voxeldojo.world.blocks import (
     AIR,
+    FARMLAND,
     FULL,
     ID,
     LAVA,
@@ -27,12 +29,14 @@ from voxeldojo.world.collide import block_at
 from voxeldojo.world.constants import BLOCK_REACH, BUCKET_REACH
 from voxeldojo.world.drops import exchange
 from voxeldojo.world.edit import inside, set_block
+from voxeldojo.world.farming import HOE, till
 from voxeldojo.world.fluids import pour
 from voxeldojo.world.inventory import remove
 from voxeldojo.world.items import ID as ITEM
+from voxeldojo.world.items import TOOL_CLASS
 from voxeldojo.world.jit import jit, part
 from voxeldojo.world.loot import TALL
-from voxeldojo.world.occupancy import ON_WATER, occupied, stands
+from voxeldojo.world.occupancy import ON_FARMLAND, ON_WATER, occupied, stands
 from voxeldojo.world.ray import eyes, look, trace
 from voxeldojo.world.state import World
 
@@ -108,6 +112,8 @@ def _place(world: World, block: int, hit: int, x: int, y: int, z: int, face: int
     """Place ``block`` at the face of the block ``hit``, or in its cell if ``hit`` is replaceable."""
     if block == LADDER and (face < 2 or not FULL[hit]):
         return False
+    if ON[block] == ON_FARMLAND and (hit != FARMLAND or face != 1 or block_at(world.blocks, x, y + 1, z) != AIR):
+        return False
     if ON[block] == ON_WATER:
         y += 1
     elif REPLACEABLE[hit]:
@@ -149,7 +155,7 @@ def _bucket(world: World, item: int) -> bool:
 def use_on_block(world: World) -> bool:
     """Use the item in the player's hand on the block under the cross-hair. Return whether the use had an effect.
 
-    The function ``use_on_block`` sets ``placed`` (the block) and ``used`` in ``world.events``.
+    The function ``use_on_block`` sets ``placed`` (the block), ``used`` and ``tilled`` in ``world.events``.
     """
     p, e = world.player[0], world.events[0]
     slot = world.slots[p.selected]
@@ -163,6 +169,8 @@ def use_on_block(world: World) -> bool:
         e.used = True
     elif item in (BUCKET, WATER_BUCKET, LAVA_BUCKET):
         e.used = slot.quantity > 0 and _bucket(world, item)
+    elif TOOL_CLASS[item] == HOE:
+        e.used = e.tilled = till(world, hit, bx, by, bz, face)
     elif block > 0 and hit != AIR:
         e.used = _place(world, block, hit, bx, by, bz, face)
     return bool(e.used)

@@ -7,6 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from voxeldojo.world import paint
+from voxeldojo.world.crops import TABLE as CROPS
 from voxeldojo.world.paint import Tile
 
 FLOWERS = {
@@ -16,6 +17,11 @@ FLOWERS = {
     "oxeye_daisy": ("f4f4f4", "f0d020"),
 }  # fmt: skip
 BUSHES = {"sunflower": "f8d820", "lilac": "c898d0", "rose_bush": "d02018", "peony": "e0a8e0"}
+LEAVES = {
+    "wheat": ("2f9a1a", "d8b840", ""), "carrots": ("1f8a20", "2f9a1a", "f08a1c"),
+    "potatoes": ("2a9a2a", "3f9a30", "d0a850"), "beetroots": ("2a9a3a", "3a7a2a", "9a2530"),
+}  # fmt: skip
+"""Crop -> the colours of its leaves when young and when ripe, and of its fruit."""
 SAPLINGS = {"sapling": "4e8a2a", "spruce_sapling": "3a5f3a", "birch_sapling": "7ea050", "jungle_sapling": "3f9020",
             "acacia_sapling": "7a8a20", "dark_oak_sapling": "3a6a1a"}  # fmt: skip
 
@@ -80,6 +86,25 @@ def tiles() -> dict[str, Tile]:
     out["waterlily"] = _blob(paint.clear(), "waterlily", 7.5, 7.5, 7.2, "2c8a38")
     out["waterlily"][7:9, 8:] = 0
     out["vine"] = paint.foliage("vine", "909090", 0.5)
+    return {**out, **_crops()}
+
+
+def _crops() -> dict[str, Tile]:
+    """Return the tile of every age of every crop: block key, ``_`` and age -> tile. Wheat turns from green to yellow;
+    the fruit of a ripe carrot, potato or beetroot is at the bottom.
+    """
+    out: dict[str, Tile] = {}
+    for crop in CROPS:
+        young, old, fruit = LEAVES[crop.block]
+        for age in range(crop.ripe + 1):
+            share, name = age / crop.ripe, f"{crop.block}_{age}"
+            mixed = (1 - share) * np.array(paint.rgb(young)) + share * np.array(paint.rgb(old))
+            colour = "".join(f"{int(part):02x}" for part in mixed)
+            tile = blades(name, colour, 9 + int(5 * share), crop.low + crop.taller * age)
+            if fruit and age == crop.ripe:
+                for column in (3.5, 8.5, 12.5):
+                    tile = _blob(tile, f"{name}{column}", 14, column, 1.6, fruit)
+            out[name] = tile
     return out
 
 

@@ -11,6 +11,7 @@ import math
 
 from voxeldojo.world.blocks import AIR, LIQUID
 from voxeldojo.world.constants import ASLEEP_EYE_HEIGHT, EYE_HEIGHT, SNEAKING_EYE_HEIGHT
+from voxeldojo.world.crops import RIPE, TALLER
 from voxeldojo.world.jit import jit
 from voxeldojo.world.shapes import AIMABLE, BOX, WHOLE
 from voxeldojo.world.state import HEIGHT, SIZE, World
@@ -100,8 +101,11 @@ def trace(
                 if hit:
                     if WHOLE[block] and face >= 0:
                         return block, distance, cx, cy, cz, face
+                    top = BOX[block, 4]
+                    if RIPE[block] > 0:
+                        top += TALLER[block] * world.level[cx, cy, cz]
                     low = (cx + BOX[block, 0], cy + BOX[block, 1], cz + BOX[block, 2])
-                    high = (cx + BOX[block, 3], cy + BOX[block, 4], cz + BOX[block, 5])
+                    high = (cx + BOX[block, 3], cy + top, cz + BOX[block, 5])
                     at, side = meet(x, y, z, dx, dy, dz, low, high)
                     if at <= reach:
                         return block, at, cx, cy, cz, side

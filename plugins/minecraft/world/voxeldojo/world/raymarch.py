@@ -200,7 +200,10 @@ def draw_terrain(view: View, art: Art, image: NDArray[np.uint8], depth: Floats) 
                             spread *= length / maximum(slant, 1e-3)
                         elif look != FLUID:
                             spread = minimum(spread, 16.0 * SHARP)
-                        found = texel(texels, faces[art.climate[view.biome[x, z]], block, side], u, v, spread)
+                        tile, row_of = faces[art.climate[view.biome[x, z]], block, side], art.leveled[block]
+                        if row_of > 0:
+                            tile = art.levels[row_of, view.level[cell], side]
+                        found = texel(texels, tile, u, v, spread)
                         cover = (found >> 24) / 255.0
                         if look != FLUID and look != CLEAR:
                             if cover < 0.5:

@@ -2,7 +2,8 @@
 
 Collisions of bodies use other boxes (``blocks.TOP``, ``blocks.HALF``) than rays. A body passes through tall grass, for
 example, but a ray hits tall grass. The corners of the boxes are in sixteenths of a block; they come from
-minecraft.wiki, Hitbox and the pages of the blocks, Java Edition 1.11.
+minecraft.wiki, Hitbox and the pages of the blocks, Java Edition 1.11. The box of a crop is that of the age 0;
+``crops.TALLER`` adds to its height.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Final
 import numpy as np
 
 from voxeldojo.world.blocks import TABLE, Block
+from voxeldojo.world.crops import TABLE as CROPS
 
 Box = tuple[float, float, float, float, float, float]
 
@@ -24,6 +26,7 @@ _CROSS: Final[dict[str, Box]] = {
     "mushroom": (4.8, 0, 4.8, 11.2, 6.4, 11.2),
     "sugar cane": (2, 0, 2, 14, 16, 14),
 }
+_CROPS: Final = {crop.block: crop.low for crop in CROPS}
 _TORCHES: Final[dict[str, Box]] = {
     "torch_east": (0, 3.2, 5.6, 4.8, 12.8, 10.4),
     "torch_west": (11.2, 3.2, 5.6, 16, 12.8, 10.4),
@@ -35,6 +38,8 @@ _FLAT: Final[dict[str, float]] = {"snow_layer": 2.0, "waterlily": 1.5}
 
 def box(block: Block) -> Box:
     """Return the corners ``x0, y0, z0, x1, y1, z1`` of a block's box, in sixteenths of a block."""
+    if block.key in _CROPS:
+        return 0, 0, 0, 16, _CROPS[block.key], 16
     if block.shape == "cross":
         kind = next((name for name in _CROSS if block.name.endswith(name)), "")
         return _CROSS.get(kind, WHOLE_BOX)

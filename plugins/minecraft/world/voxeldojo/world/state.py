@@ -123,6 +123,7 @@ EVENTS = np.dtype(
         # events of this tick; -1 or 0 for none
         *((name, np.int32) for name in ("broke", "placed", "hit_mob", "killed_mob", "ate", "milked", "sheared")),
         ("used", np.bool_),  # the use key had an effect on a block or an animal
+        ("tilled", np.bool_),  # the use key tilled the soil
     ],
     align=True,
 )
@@ -145,7 +146,7 @@ class World(NamedTuple):
     :ivar blocks: the index into ``blocks.TABLE`` of each block, uint8 ``(SIZE, HEIGHT, SIZE)`` with the axes x, y, z.
     :ivar level: the level of the fluid in each cell, uint8 with the shape of ``blocks``. The level is 0 for a source
         and for blocks that are no fluid, 1 to 7 for flows (the larger the number, the shallower the flow), and 8 for a
-        falling fluid.
+        falling fluid. For a crop, it is the age (``crops.RIPE``), and for farmland the moisture, 0 to 7.
     :ivar light: the light in each cell, uint8 with the shape of ``blocks``, which is 16 times the sky light (0 to 15,
         at full daylight) plus the block light.
     :ivar generated: whether each chunk is generated, bool ``(SIZE / CHUNK, SIZE / CHUNK)``.
@@ -157,7 +158,8 @@ class World(NamedTuple):
     :ivar mobs: the mobs of the world, dtype MOB ``(MOBS,)``.
     :ivar drops: the items on the ground, dtype DROP ``(DROPS,)``.
     :ivar queue: the pending block updates, dtype QUEUED ``(QUEUE,)``, in a ring buffer from ``queue_start`` to
-        ``queue_end``.
+        ``queue_end``. An entry whose y is ``HEIGHT`` or more stands for the random ticks of the block ``HEIGHT``
+        lower.
     :ivar relit: the flat indices into ``blocks`` of the places whose light must be updated, int32 ``(RELIT,)``.
     :ivar kills: the number of mobs of each kind that the player killed, int64 ``(KINDS,)``.
     :ivar player: the state of the player, dtype PLAYER ``(1,)``.

@@ -14,10 +14,14 @@ from voxeldojo.world import icons, paint, plants, skins, tiles
 from voxeldojo.world.appearance import BOXES, LOOKS
 from voxeldojo.world.blocks import BLOCKS, TABLE, Block
 from voxeldojo.world.climate import classes
+from voxeldojo.world.crops import MOST_LEVEL, RIPE
 from voxeldojo.world.paint import SIDE, Tile
 
 SIZES: Final = (16, 8, 4, 2, 1)
 TEXELS: Final = sum(size * size for size in SIZES)
+LEVELS: Final = 9
+"""Number of values of ``World.level``."""
+ABOVE: Final = 1
 Names = tuple[str, str, str, str, str, str]
 """The game's order of faces: below, above, north, south, west, east."""
 
@@ -58,6 +62,7 @@ _SAME = {
     "hopper": "metal", "tripwire_hook": "oak_planks", "wooden_button": "oak_planks",
     "wooden_pressure_plate": "oak_planks", "activator_rail": "rail", "detector_rail": "rail", "golden_rail": "rail",
     "carpet": "white_wool", "wool": "white_wool", "redstone_torch": "redstone_torch", "torch": "torch",
+    "wheat": "wheat_0", "carrots": "carrots_0", "potatoes": "potatoes_0", "beetroots": "beetroots_0",
 }  # fmt: skip
 GRASSY: Final = ("grass_top", "grass_side", "tallgrass", "fern", "double_tallgrass", "double_plant_top", "large_fern")
 LEAFY: Final = ("oak_leaves", "jungle_leaves", "acacia_leaves", "dark_oak_leaves", "vine")
@@ -110,6 +115,9 @@ class Art(NamedTuple):
         x 1.
     :ivar climate: the climate class of each biome id, int64 ``(256,)``.
     :ivar faces: the tile of each face of each block in each climate class, int64 ``(classes, blocks, 6)``.
+    :ivar levels: the tile of each face of the blocks whose tiles depend on ``World.level`` (crops, farmland), int64
+        ``(such blocks + 1, 9, 6)``; row 0 is unused.
+    :ivar leveled: the row of each block in ``levels``, or 0, uint8 ``(blocks,)``.
     :ivar icons: the tile of each item's picture, or -1 if the item is drawn as the block that it places, int64
         ``(items, 16)``.
     :ivar skins: the tile of each face of the boxes of mobs, int64 ``(boxes, 6)``.
@@ -122,6 +130,8 @@ class Art(NamedTuple):
     texels: NDArray[np.uint32]
     climate: NDArray[np.int64]
     faces: NDArray[np.int64]
+    levels: NDArray[np.int64]
+    leveled: NDArray[np.uint8]
     icons: NDArray[np.int64]
     skins: NDArray[np.int64]
     hand: int
@@ -148,6 +158,24 @@ def sizes(tile: Tile) -> NDArray[np.uint32]:
     return whole_set
 
 
+def _levels(place: dict[str, int], plain: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+    """Return ``Art.levels`` and ``Art.leveled``. Wet farmland is darker above; a crop has a tile for each age.
+
+    :param place: the index of each tile, by the tile's name.
+    :param plain: the tile of each face of each block, ``(blocks, 6)``.
+    """
+    which = np.flatnonzero(MOST_LEVEL > 0)
+    rows, row_of = np.zeros((len(which) + 1, LEVELS, 6), np.int64), np.zeros(BLOCKS, np.uint8)
+    for row, block in enumerate(which, start=1):
+        row_of[block], rows[row] = row, plain[block]
+        for level in range(1, LEVELS):
+            if RIPE[block] > 0:
+                rows[row, level] = place[f"{TABLE[block].key}_{min(level, int(RIPE[block]))}"]
+            else:
+                rows[row, level, ABOVE] = place["farmland_wet"]
+    return rows, row_of
+
+
 @cache
 def art() -> Art:
     """Generate all textures. The generation of all textures takes a few tenths of a second, once per process."""
@@ -168,10 +196,13 @@ def art() -> Art:
                 tile = paint.over(known["dirt"], paint.tint(known["grass_fringe"], colour))
             on_face[shade, 1:][plain == place[name]] = len(packed)
             packed.append(sizes(tile))
+    levels, leveled = _levels(place, on_face[0])
     return Art(
         texels=np.stack(packed),
         climate=of_biome,
         faces=on_face,
+        levels=levels,
+        leveled=leveled,
         icons=icons.places(place, on_face[0, :, 3]),
         skins=np.array([[place[name] for name in box] for box in skins.faces()]),
         hand=place["hand"],

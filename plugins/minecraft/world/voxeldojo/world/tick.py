@@ -32,7 +32,7 @@ NOTHING = -1
 def _forget_events(world: World) -> None:
     e = world.events[0]
     e.broke = e.placed = e.hit_mob = e.killed_mob = e.ate = e.milked = e.sheared = NOTHING
-    e.used = False
+    e.used = e.tilled = False
     e.amount = e.distance = e.yaw = e.pitch = e.hunger = 0.0
     e.explosion = e.fire = e.magic = e.projectile = e.unblockable = False
 

@@ -4,6 +4,10 @@ runs in each tick.
 The queue is a ring buffer. A block update that is not due yet returns to the end of the queue. Block updates are lost
 if the queue is full (``clock.overflow``). To recover lost block updates, the columns around the player are searched,
 and an update is queued for every block that would react.
+
+Each block with random ticks (a crop, farmland) has one more entry in the queue, as long as it exists. Each tick is a
+random tick of the block with the probability ``RANDOM_TICK``, with which the game chooses a block. A world without such
+blocks draws no random number for them.
 """
 
 from __future__ import annotations
@@ -12,12 +16,16 @@ import math
 
 from voxeldojo.world.blocks import AIR, DELAY, FALLS, LIQUID
 from voxeldojo.world.collide import block_at
-from voxeldojo.world.edit import queue_update
+from voxeldojo.world.constants import RANDOM_TICK
+from voxeldojo.world.crops import TICKS
+from voxeldojo.world.edit import queue_random_ticks, queue_update
 from voxeldojo.world.falling import update_falling
+from voxeldojo.world.farming import endures, tick_randomly, update_farm
 from voxeldojo.world.fluids import update_fluid
 from voxeldojo.world.jit import jit, part
 from voxeldojo.world.loot import break_block
 from voxeldojo.world.occupancy import stands
+from voxeldojo.world.rng import draw
 from voxeldojo.world.state import CHUNK, HEIGHT, QUEUE, SIZE, World
 
 DONE = 512
@@ -35,6 +43,8 @@ def _update(world: World, x: int, y: int, z: int) -> None:
         update_fluid(world, x, y, z)
     elif FALLS[block]:
         update_falling(world, x, y, z)
+    elif TICKS[block]:
+        update_farm(world, x, y, z)
     elif not stands(world, x, y, z, block):
         break_block(world, x, y, z, AIR, True)
 
@@ -45,6 +55,8 @@ def _uneasy(world: World, x: int, y: int, z: int, block: int) -> bool:
     under = block_at(world.blocks, x, y - 1, z)
     if FALLS[block]:
         return bool(under == AIR or LIQUID[under])
+    if TICKS[block]:
+        return not endures(world, x, y, z)
     if not LIQUID[block]:
         return not stands(world, x, y, z, block)
     if world.level[x, y, z] > 0 or under == AIR:
@@ -68,11 +80,13 @@ def _sweep(world: World) -> None:
         block = int(world.blocks[x, y, z])
         if DELAY[block] > 0 and _uneasy(world, x, y, z, block):
             queue_update(world, x, y, z, int(DELAY[block]))
+        if TICKS[block]:
+            queue_random_ticks(world, x, y, z)
 
 
 @jit
 def run_updates(world: World) -> None:
-    """Run the due block updates of the queue, at most ``DONE`` updates."""
+    """Run the due block updates of the queue, at most ``DONE`` updates, and the random ticks of crops and farmland."""
     clock = world.clock[0]
     waiting = (clock.queue_end - clock.queue_start) % QUEUE
     done = 0
@@ -84,6 +98,11 @@ def run_updates(world: World) -> None:
         clock.queue_start = (clock.queue_start + 1) % QUEUE
         if due > clock.tick:
             queue_update(world, x, y, z, due - clock.tick)
+        elif y >= HEIGHT:
+            if TICKS[world.blocks[x, y - HEIGHT, z]]:
+                queue_update(world, x, y, z, 1)
+                if draw(clock) < RANDOM_TICK:
+                    tick_randomly(world, x, y - HEIGHT, z)
         else:
             _update(world, x, y, z)
             done += 1

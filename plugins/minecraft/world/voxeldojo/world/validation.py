@@ -24,7 +24,7 @@ RANGES: Final[dict[str, dict[str, tuple[int, int]]]] = {
     "slots": _STACK,
     "drops": _STACK,
     "mobs": {"kind": (0, len(KINDS_OF_MOBS) - 1), "colour": (0, 15)},
-    "queue": _PLACE,
+    "queue": {**_PLACE, "y": (0, 2 * HEIGHT - 1)},
     "player": {"used_item": _ITEM, "held_item": _ITEM, "dig_item": _ITEM, "selected": (0, min(SLOTS, 9) - 1)},
     "clock": {
         "biome": (-1, 255),
@@ -47,7 +47,7 @@ def _faults(world: World) -> Iterator[str]:
     if _out(world.blocks, 0, BLOCKS - 1):
         yield "blocks that do not exist"
     if _out(world.level, 0, 8):
-        yield "fluids of a level above 8"
+        yield "levels above 8"
     if _out(world.generated.view(np.uint8), 0, 1):
         yield "invalid flags of generated chunks"
     if _out(world.top, -1, HEIGHT - 1) or _out(world.peak, -1, HEIGHT - 1):
