@@ -407,6 +407,18 @@ def test_setblock_takes_the_age_and_observations_show_it(field: Any) -> None:
         execute(field.world, "/setblock ~ ~ ~ beetroots 4")
 
 
+def test_a_field_has_no_dark_seams(field: Any) -> None:
+    for x in range(-3, 4):
+        for z in range(-3, 8):
+            field.put(x, -1, z, "farmland", 7)
+    field.tick()
+    lit = field.world.blocks != FARMLAND
+    field.world.light[...] = np.where(lit, LIT, 0)
+    field.stand(MIDDLE + 0.5, FLOOR, MIDDLE + 0.5, 20.0, 60.0)
+    picture = Camera(64, 64).picture(field.world)
+    assert picture[:48, :32].max(axis=2).min() > 20
+
+
 def test_the_picture_shows_the_age_of_a_crop_and_wet_farmland(field: Any) -> None:
     pictures = []
     for moisture, age in ((0, 0), (7, 0), (7, 3), (7, 7)):

@@ -183,6 +183,9 @@ def draw_terrain(view: View, art: Art, image: NDArray[np.uint8], depth: Floats) 
                             at, side = meet(ox, oy, oz, dx, dy, dz, low, high)
                             if light[cell] >= light[outside]:
                                 outside = cell
+                            if side == 1 and art.leveled[block] > 0 and y + 1 < HEIGHT:
+                                # The light of farmland is that above it: its own cell and those beside it are dark.
+                                outside = cell + STEP_Y
                         if side < 0 or at >= end:
                             continue
                         hx, hy, hz = ox + dx * at - x, oy + dy * at - y, oz + dz * at - z
