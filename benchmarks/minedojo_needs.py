@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from voxeldojo.names import BIOMES, CRAFTS, ENTITIES, WORN, craft_place
 from voxeldojo.stats import TOTALS
-from voxeldojo.world import biomes, blocks, interact, items, loot, mob_kinds, mobs, place
+from voxeldojo.world import biomes, blocks, crops, farming, interact, items, loot, mob_kinds, mobs, place
 from voxeldojo.world.chunks import ensure, generate
 from voxeldojo.world.inventory import ANY
 from voxeldojo.world.recipes import RECIPES, Recipe
@@ -77,6 +77,9 @@ class Rule(NamedTuple):
     lack: Lack | None = None
 
 
+FARMLAND = Node("block", blocks.KEYS[blocks.FARMLAND])
+
+
 class Landscape(NamedTuple):
     """The keys of the blocks and the names of the biomes that a land contains."""
 
@@ -110,7 +113,8 @@ def _block_rules() -> Iterator[Rule]:
     for number, block in enumerate(blocks.TABLE):
         here = (Node("block", block.key),)
         if block.item:
-            yield Rule(here[0], ((Node("item", block.item, block.variant),),))
+            soil = ((FARMLAND,),) if block.on == FARMLAND.name else ()
+            yield Rule(here[0], ((Node("item", block.item, block.variant),), *soil))
         if block.hardness < 0 or block.liquid:
             continue
         tool = () if block.tool_free else (_held_tools(block.tool, block.level) if block.tool != "none" else (),)
@@ -118,6 +122,16 @@ def _block_rules() -> Iterator[Rule]:
             yield Rule(Node("item", drop.item, drop.variant), (here, *tool))
         if loot.SHEARED[number]:
             yield Rule(Node("item", block.item, block.variant), (here, _held_tools("shears")))
+
+
+def _farming_rules() -> Iterator[Rule]:
+    """Hoes till the soil, and ripe crops give their produce."""
+    for soil in np.flatnonzero(farming.TILLED):
+        made = Node("block", blocks.KEYS[farming.TILLED[soil]])
+        yield Rule(made, ((Node("block", blocks.KEYS[soil]),), _held_tools("hoe")))
+    for crop in crops.TABLE:
+        for item in (crop.crop, *(drop.item for drop in crop.rare)):
+            yield Rule(Node("item", item), ((Node("block", crop.block),),))
 
 
 def _mob_rules() -> Iterator[Rule]:
@@ -183,7 +197,7 @@ def _game_rules() -> Iterator[Rule]:
 @cache
 def rules() -> tuple[Rule, ...]:
     """Return the rules that hold in every landscape."""
-    found = [*_block_rules(), *_mob_rules(), *_fluid_rules(), *_workplaces(), *_game_rules()]
+    found = [*_block_rules(), *_farming_rules(), *_mob_rules(), *_fluid_rules(), *_workplaces(), *_game_rules()]
     made = {(items.NAMES[recipe.item], recipe.variant) for recipe in RECIPES}
     made |= {(rule.product.name, rule.product.variant) for rule in found if rule.product.kind == "item"}
     variants = {name: frozenset(v for n, v in made if n == name) for name in items.NAMES}

@@ -74,13 +74,32 @@ def test_harvest_from_nothing_goes_through_tools_and_workplaces(lacks: Lacks, it
     [
         ("bow", ["mob: spider"]),
         ("cooked_fish", ["mechanic: fishing", "mob: spider"]),
-        ("bread", ["mechanic: farming"]),
+        ("cookie", ["block: cocoa"]),
+        ("beetroot", ["structure: village"]),
         ("nether_star", ["dimension: nether"]),
         ("spawn_egg", ["not in survival: spawn_egg"]),
     ],
 )
 def test_harvest_lacks_the_source_of_a_missing_ingredient(lacks: Lacks, item: str, expected: list[str]) -> None:
     assert lacks("harvest", target_names=item) == expected
+
+
+@pytest.mark.parametrize("item", ["wheat", "bread", "cake", "potato", "poisonous_potato"])
+def test_harvest_of_a_crop_needs_seeds_soil_and_a_hoe(lacks: Lacks, item: str) -> None:
+    with_sugar = {"land": LAND | {"reeds"}, "specified_biome": "plains"}
+    assert lacks("harvest", target_names=item, **with_sugar) == []
+
+
+def test_wheat_needs_tall_grass_and_soil_of_the_biome(lacks: Lacks) -> None:
+    plains = {"target_names": "wheat", "specified_biome": "plains", "allow_mob_spawn": False}
+    hoe = {"mainhand": {"name": "iron_hoe"}}
+    both = frozenset(("dirt", "tallgrass"))
+    assert lacks("harvest", **plains, land=both, initial_inventory=hoe) == []
+    assert lacks("harvest", **plains, land=both) == ["biome: log in plains"]
+    assert lacks("harvest", **plains, land=both - {"tallgrass"}, initial_inventory=hoe) == [
+        "biome: tallgrass in plains"
+    ]
+    assert len(lacks("harvest", **plains, land=both - {"dirt"}, initial_inventory=hoe)) == 1
 
 
 def test_block_that_only_other_biomes_have_is_a_lack_of_the_biome(lacks: Lacks) -> None:

@@ -1,8 +1,9 @@
 """Farming. Hoes till the soil, water moistens farmland, crops grow in the light, and falling bodies trample farmland.
 
 The rules of farming are those of the game's ``BlockFarmland``, read in the code of 1.11, and of ``ItemHoe`` and
-``BlockCrops``, read in the code of 1.12.2; minecraft.wiki, pages Farmland and Tutorials/Crop farming, agrees. Other numbers are in ``data/crops.csv`` and
-``data/constants.csv``. A block of a crop breaks if its farmland or its light is gone.
+``BlockCrops``, read in the code of 1.12.2; minecraft.wiki, pages Farmland and Tutorials/Crop farming, agrees. The
+numbers are in ``data/crops.csv`` and ``data/constants.csv``. A block of a crop breaks if its farmland or its light is
+gone.
 """
 
 from __future__ import annotations
