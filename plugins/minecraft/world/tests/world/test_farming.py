@@ -8,15 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 from voxeldojo.chat import execute
+from voxeldojo.names import CRAFTS
 from voxeldojo.saving import pack, unpack
 from voxeldojo.world.blocks import AIR, DIRT, FARMLAND, ID
 from voxeldojo.world.blocks import TABLE as BLOCKS
 from voxeldojo.world.crops import RIPE, TABLE
 from voxeldojo.world.dig import dig
+from voxeldojo.world.inventory import count, put
 from voxeldojo.world.items import ID as ITEM
 from voxeldojo.world.lidar import lidar
 from voxeldojo.world.loot import break_block
 from voxeldojo.world.mob_kinds import ID as KIND
+from voxeldojo.world.recipes import craft
 from voxeldojo.world.render import Camera
 from voxeldojo.world.spawn import summon
 from voxeldojo.world.state import HEIGHT, QUEUE
@@ -185,6 +188,31 @@ def test_a_single_crop_grows_at_the_known_rate(field: Any, wet: int, odds: int) 
     field.tick(ticks)
     ages = [field.level(x, 0, z) for x, z in places]
     assert np.mean(ages) == pytest.approx(1.0, abs=4 / len(places) ** 0.5)
+
+
+def test_seeds_become_bread(field: Any) -> None:
+    field.put(0, -1, 3, "water")
+    for x in range(-1, 2):
+        field.put(x, -1, 2, "dirt")
+        for item in ("iron_hoe", "wheat_seeds"):
+            field.hold(item)
+            aim(field, x + 0.5, -1 / 16, 2.3)
+            use(field)
+    for _ in range(200):
+        if all(field.level(x, 0, 2) == 7 for x in range(-1, 2)):
+            break
+        field.tick(1000)
+    for x in range(-1, 2):
+        aim(field, x + 0.5, 0.3, 2.5)
+        field.tick(1, attack=True)
+        field.tick(1)
+    for slot, (item, quantity) in enumerate(field.drops().items(), start=20):
+        put(field.world, slot, item, quantity, 0, 0)
+    assert count(field.world, ITEM["wheat"]) == 3
+    field.put(0, 1, 3, "crafting_table")
+    aim(field, 0.5, 1.5, 3.5)
+    assert craft(field.world, CRAFTS.index("bread"))
+    assert count(field.world, ITEM["bread"]) == 1
 
 
 def test_a_row_of_a_crop_grows_twice_as_fast_as_a_full_field(field: Any) -> None:
