@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from voxeldojo.world.blocks import BEDROCK, BLOCKS, DELAY, ID, OPACITY, SAND, STONE, WATER
+from voxeldojo.world.crops import TICKS
 from voxeldojo.world.edit import get, queue_update, set_block
 from voxeldojo.world.state import HEIGHT, QUEUE, SIZE, World, empty
 
@@ -41,11 +42,13 @@ def test_an_edit_queues_updates_of_the_block_and_its_neighbours_that_react(
     world = empty(0)
     for x, y, z, block in edits:
         world.clock["queue_start"] = world.clock["queue_end"] = 0
+        grows = bool(TICKS[block] and not TICKS[world.blocks[x, y, z]])
         set_block(world, x, y, z, block, 0)
         around = [(x, y, z), (x + 1, y, z), (x - 1, y, z), (x, y + 1, z), (x, y - 1, z), (x, y, z + 1), (x, y, z - 1)]
         inside = [(i, j, k) for i, j, k in around if min(i, j, k) >= 0 and j < HEIGHT]
         delays = {place: int(DELAY[world.blocks[place]]) for place in inside}
-        assert sorted(queued(world)) == sorted((*place, delay) for place, delay in delays.items() if delay)
+        expected = [(*place, delay) for place, delay in delays.items() if delay]
+        assert sorted(queued(world)) == sorted(expected + [(x, y + HEIGHT, z, 0)] * grows)
 
 
 def test_world_border_is_bedrock_and_cannot_be_changed() -> None:
