@@ -284,6 +284,14 @@ def test_trace_merges_repeated_primitive_calls_with_the_observed_values_between_
     assert "view x: 0, 0.1, 0.3, 0.4, 0.5, 0.7, 0.8 (sampled); (sampled) are the calls 1, 2, 4, 5, 6, 8, 9" in text
 
 
+def test_trace_shows_long_values_that_code_logged_in_its_memory() -> None:
+    log = [round(0.01 * i, 2) for i in range(60)]
+    decision = _decision("go", 0, 1).model_copy(update={"memory": {"log": log}})
+    text = render_trace(Trace(seed=1, success=False, total_reward=0, primitive_steps=1, decisions=(decision,)))
+    assert "0, 0.01, 0.02" in text
+    assert "0.5, 0.51" in text
+
+
 def test_trace_merges_the_decisions_of_one_call_of_a_coded_action() -> None:
     parts = [_decision("go", i, i + 1, ended="running") for i in range(4)]
     decisions = (*parts, _decision("go", 4, 5), _decision("use", 5, 5))

@@ -67,17 +67,19 @@ def _target(training: Training, task: Task) -> str:
 def _training(training: Training, *, last: bool) -> list[str]:
     steps, decisions, least = training.steps, training.decisions, training.least
     about = f", about {decisions:,} decisions" if decisions is not None else ""
-    sentences = [f"Otherwise a policy may be trained for {steps:,} primitive steps{about}."]
+    who = "A policy" if training.target is None else "Unless code alone reaches this, a policy"
+    sentences = [f"{who} may be trained for {steps:,} primitive steps{about}."]
     if not least:
         return sentences
+    rate = f"{least:,} decisions, one in {number(steps / least)} primitive steps on average"
     if last:
         rule = "fewer than in other iterations, because nothing else can use the steps"
-        sentences.append(f"This needs at least {least:,} decisions ({rule}); with fewer, no policy is trained.")
+        sentences.append(f"This needs at least {rate} ({rule}); with fewer, no policy is trained.")
     else:
         at_last = f" ({training.least_at_last:,} in the last iteration, where nothing else can use the steps)"
         sentences.append(
-            f"This needs at least {least:,} decisions{at_last * bool(training.least_at_last)}; with fewer, no policy "
-            "is trained, and the next iteration gets the steps."
+            f"This needs at least {rate}{at_last * bool(training.least_at_last)}; with fewer, no policy is trained, "
+            "and the next iteration gets the steps."
         )
     if decisions is not None and decisions < least:
         sentences.append("So only better code helps now.")

@@ -22,6 +22,11 @@ KEYS, SEEN = 12, 6
 decision in a trace, and ``SEEN`` is for a rehearsal from another start.
 """
 
+LOGGED = 400
+"""Maximal number of characters of each value in ``memory`` that a decision with its calls of primitives shows. Code can
+use ``memory`` to log values.
+"""
+
 ENDINGS = {
     "base": "base action",
     "returned": "returned by itself",
@@ -180,7 +185,7 @@ class _Entry:
         first, last = self.decisions[0], self.decisions[-1]
         tail = [f"   {render_verdict(last.verdict)}"] if last.verdict is not None else []
         if memory := {key: value for d in self.decisions for key, value in d.memory.items()}:
-            tail.append(f"   memory: {fields(memory, 120)}")
+            tail.append(f"   memory: {fields(memory, LOGGED if calls else 120)}")
         if first.before or last.after:
             tail.append("   view: " + ("; ".join(most_changed(first.before, last.after, KEYS)) or "nothing changed"))
         every = [call for decision in self.decisions for call in decision.calls]
