@@ -113,6 +113,7 @@ def test_iteration_keeps_tuned_code_that_is_better_on_the_seeds_that_both_played
         (14 * "1" + "00", 9 * "1", "greedy"),
         (10 * "1" + 20 * "0", "111", "greedy"),
         (10 * "1", 10 * "1", "greedy"),
+        ("111" + 7 * "0", "110", "code"),  # The seeds that the policy played are the easy ones.
     ],
 )
 def test_policy_with_few_episodes_is_kept_only_if_it_is_clearly_better(code: str, policy: str, kept: str) -> None:

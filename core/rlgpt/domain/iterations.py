@@ -108,16 +108,15 @@ class Iteration(Value):
         the policy's evaluation; the same holds for tuned code and policy. If code and tuned code are equally good, and
         better than the policy, ``kept`` is the evaluation of code.
 
-        A policy may have played far fewer episodes than code, so the two are compared by
-        :attr:`~rlgpt.domain.Evaluation.cautious_rank`. If tuned code played, two evaluations are also compared on the
-        seeds that both have, because a candidate that was dropped from the race has played fewer seeds.
+        The policy is kept only if it is as good as code in two comparisons. One compares the results on the seeds that
+        both have played, because some seeds are easier than others. The other compares
+        :attr:`~rlgpt.domain.Evaluation.cautious_rank`, because a policy may have played far fewer episodes than code.
         """
         code, tuned, policy = self.code_evaluation, self.tuned_evaluation, self.evaluation
         best = code if tuned is None else tuned if code is None or _is_better(tuned, code) else code
         if best is None:
             return policy
-        better = tuned is not None and _is_better(best, policy)
-        return best if better or _worth(best) > _worth(policy) else policy
+        return best if _is_better(best, policy) or _worth(best) > _worth(policy) else policy
 
     @property
     def tuned_actions(self) -> tuple[CodedAction, ...]:
