@@ -4,6 +4,7 @@ with the name of the active action.
 
 from __future__ import annotations
 
+import dataclasses
 import random
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rlgpt.domain import Decision, Episode, Evaluation, Trace
+from rlgpt.domain import Decision, Episode, Evaluation, Score, Trace
 from rlgpt.errors import ConfigError
 from rlgpt.rl.acting import by_code, by_policy, code_spec
 from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy
@@ -143,6 +144,16 @@ def test_trace_of_a_long_episode_contains_the_decision_with_the_only_change(coun
     assert {1, changed, count} <= set(trace.numbers)
     assert trace.decisions[trace.numbers.index(changed)].after != trace.decisions[trace.numbers.index(changed)].before
     assert (len(trace.decisions), trace.omitted) == (min(count, TRACED), max(0, count - TRACED))
+
+
+def test_success_that_the_environment_reports_does_not_count_in_a_task_with_only_a_score(tmp_path: Path) -> None:
+    actions, spec = (TO_ROW, TO_COLUMN), grid_spec(tmp_path / "count", TO_ROW, TO_COLUMN)
+    succeeded = evaluate_code(spec, actions, seeds=range(5))
+    assert succeeded.success_rate > 0
+    scored = dataclasses.replace(spec, task=spec.task.model_copy(update={"success": "", "score": Score()}))
+    found = evaluate_code(scored, actions, seeds=range(5))
+    assert found.success_rate == 0
+    assert found.mean_score == 1.0
 
 
 def test_evaluate_code_repeats_the_coded_actions_in_order(tmp_path: Path) -> None:

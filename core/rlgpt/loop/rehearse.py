@@ -171,7 +171,7 @@ def _play(
             break
     trace = Trace(
         seed=seed,
-        success=success,
+        success=success and bool(env.task.success),
         total_reward=sum(d.reward for d in decisions),
         primitive_steps=sum(d.duration for d in decisions),
         decisions=tuple(decisions),

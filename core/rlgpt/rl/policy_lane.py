@@ -136,7 +136,7 @@ class EpisodeLog:
         self._seed, self._decisions, self._reward, self._ending = seed, 0, 0.0, ""
         self._terms: Counter[str] = Counter()
         self.usage: Counter[str] = Counter()
-        self._success = bool(info.get("success", False))
+        self._success = self._succeeded(info)
         self._reached: dict[str, int] = {}
         self._watch(info)
 
@@ -147,11 +147,15 @@ class EpisodeLog:
         """
         self._decisions += 1
         self._reward += info["total_reward"]
-        self._success = self._success or bool(info.get("success", False))
+        self._success = self._success or self._succeeded(info)
         self.usage[info["action"]] += 1
         for name, value in info.get("reward_terms", {}).items():
             self._terms[name] += value
         self._watch(info)
+
+    def _succeeded(self, info: Mapping[str, Any]) -> bool:
+        """Whether ``info`` reports a success that counts. In a task that has only a score, no success counts."""
+        return bool(self._lane.context.task.success) and bool(info.get("success", False))
 
     @property
     def success(self) -> bool:
