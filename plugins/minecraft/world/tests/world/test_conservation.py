@@ -49,6 +49,7 @@ SHEARS = TOOLS.index("shears")
 TOOL_BELT = (
     *("diamond_pickaxe", "iron_hoe", "shears", "bucket", "iron_sword", "dirt", "beef", "water_bucket", "wheat_seeds"),
 )
+INTENTS = "hit", "hit", "milk", "shear", "eat", "dig", "dig", "use", "use", "till", "farm", "walk"
 THINGS = ("log", "birch_log", "leaves", "sand", "gravel", "coal_ore", "crafting_table", "clay", "tallgrass", "poppy")
 
 Pile = Counter[int]
@@ -208,6 +209,7 @@ class Player:
 
     def __init__(self, scene: Any, rng: np.random.Generator) -> None:
         self.scene, self.rng, self.intent, self.aim = scene, rng, "hit", (0.0, 0.0, 0.0)
+        self.intents: list[str] = []
 
     def mob(self, *kinds: int) -> Any:
         mobs, player = self.scene.world.mobs, self.scene.player
@@ -216,9 +218,9 @@ class Player:
 
     def begin(self) -> None:
         player = self.scene.player
-        self.intent = str(
-            self.rng.choice(["hit", "hit", "milk", "shear", "eat", "dig", "dig", "use", "use", "till", "farm", "walk"])
-        )
+        if not self.intents:
+            self.intents = self.rng.permutation(INTENTS).tolist()
+        self.intent = self.intents.pop()
         slots = {"hit": 4, "milk": 3, "shear": 2, "eat": 6, "till": 1, "farm": 8}
         player["selected"] = slots.get(self.intent, int(self.rng.integers(9)))
         x, z = self.rng.uniform(-3, 3, 2)
@@ -258,7 +260,7 @@ def test_items_appear_and_vanish_only_with_a_cause_during_random_play(scene: Any
     world, rng, player = scene.world, np.random.default_rng(seed), scene.player
     arena(scene, rng)
     plays, events = Player(scene, rng), Counter[str]()
-    for step in range(1600):
+    for step in range(2400):
         if step % (20 if plays.intent != "eat" else 40) == 0:
             plays.begin()
             if (world.mobs["kind"] > 0).sum() < 10:

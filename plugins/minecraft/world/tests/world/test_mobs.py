@@ -543,6 +543,78 @@ def test_a_llama_does_not_spit_through_a_wall(scene: Any) -> None:
     assert scene.player["life"] == 20
 
 
+def flying(scene: Any) -> Any:
+    """Return the records of the projectiles in flight."""
+    drops = scene.world.drops
+    return drops[drops["alive"] & (drops["quantity"] == 0)]
+
+
+def test_a_skeleton_shoots_every_sixty_ticks_and_its_arrows_hurt_a_player_who_stands_still(scene: Any) -> None:
+    scene.world.clock["time"], scene.world.clock["time_passes"] = NIGHT, False
+    bring(scene, "skeleton", z=8.5)
+    shots, damages, known = [], [], 0
+    for number in range(1200):
+        scene.stand(MIDDLE + 0.5, FLOOR, MIDDLE + 0.5)
+        scene.player["life"], scene.player["food"], scene.player["hurt_ticks"] = 20, 10, 0
+        scene.tick()
+        if len(flying(scene)) > known:
+            shots.append(number)
+        known = len(flying(scene))
+        if scene.events["amount"] > 0:
+            damages.append(float(scene.events["amount"]))
+            assert scene.events["projectile"]
+            assert 3 < scene.events["distance"] < 16
+    assert 15 <= len(shots) <= 20
+    assert min(np.diff(shots)) == 60
+    assert len(damages) > len(shots) / 2, "arrows spread"
+    assert set(damages) <= {2, 3, 4, 5}
+
+
+def test_a_skeleton_keeps_its_distance_and_comes_nearer_from_afar(scene: Any) -> None:
+    scene.world.clock["time"], scene.world.clock["time_passes"] = NIGHT, False
+    for z in (3.5, 15.5):
+        skeleton, ways = bring(scene, "skeleton", z=z), []
+        for _ in range(400):
+            scene.stand(MIDDLE + 0.5, FLOOR, MIDDLE + 0.5)
+            scene.player["life"] = 20
+            scene.tick()
+            ways.append(math.dist((skeleton["x"], skeleton["z"]), scene.place[::2]))
+        assert min(ways[200:]) > 5
+        assert max(ways[200:]) < 15.5
+        skeleton["kind"] = 0
+
+
+def test_a_player_who_steps_aside_dodges_an_arrow_and_a_wall_stops_an_arrow(scene: Any) -> None:
+    scene.world.clock["time"], scene.world.clock["time_passes"] = NIGHT, False
+    skeleton = bring(scene, "skeleton", z=12.5)
+    while not len(flying(scene)):
+        scene.stand(MIDDLE + 0.5, FLOOR, MIDDLE + 0.5)
+        scene.tick()
+    skeleton["kind"] = 0
+    arrows = flying(scene).copy()
+    assert arrows["item"].tolist() == [ID["arrow"]]
+    scene.stand(MIDDLE + 3.5, FLOOR, MIDDLE + 0.5)
+    scene.tick(40)
+    assert scene.player["life"] == 20
+    scene.world.drops[0] = arrows[0]
+    scene.stand(MIDDLE + 0.5, FLOOR, MIDDLE + 0.5)
+    for x in range(-2, 3):
+        for y in range(4):
+            scene.put(x, y, 2, "stone")
+    scene.tick(40)
+    assert scene.player["life"] == 20
+    assert not len(flying(scene))
+    assert not scene.drops(), "nobody can pick up an arrow of a skeleton"
+
+
+def test_a_skeleton_burns_in_sunlight(scene: Any) -> None:
+    scene.world.clock["time"], scene.world.clock["time_passes"] = NOON, False
+    scene.player["dead"] = True
+    skeleton = bring(scene, "skeleton")
+    scene.tick(700)
+    assert skeleton["kind"] == 0
+
+
 def state(world: World) -> tuple[bytes, ...]:
     return tuple(np.ascontiguousarray(part).tobytes() for part in (world.mobs, world.drops, world.player, world.clock))
 

@@ -14,6 +14,7 @@ from voxeldojo.world.blocks import ID, TABLE
 from voxeldojo.world.chunks import generate
 from voxeldojo.world.crosshair import aim
 from voxeldojo.world.edit import get, set_block
+from voxeldojo.world.items import ID as ITEM
 from voxeldojo.world.lidar import lidar
 from voxeldojo.world.mob_kinds import HALF
 from voxeldojo.world.mob_kinds import ID as KIND
@@ -129,6 +130,15 @@ def test_lidar_names_items_on_the_ground() -> None:
     assert list(seen["entity_name"]) == ["item", "null"]
     assert seen["entity_distance"].tolist() == [1.875, 10.0]
     assert list(seen["block_name"]) == ["air", "air"]
+
+
+def test_lidar_names_projectiles() -> None:
+    world = standing()
+    drop = world.drops[3]
+    drop["alive"], drop["item"], drop["x"], drop["y"], drop["z"] = True, ITEM["arrow"], 100.5, 61.5, 102.5
+    assert lidar(world, np.array([(0.0, 0.0, 10.0)]))["entity_name"].tolist() == ["arrow"]
+    drop["quantity"] = 1
+    assert lidar(world, np.array([(0.0, 0.0, 10.0)]))["entity_name"].tolist() == ["item"]
 
 
 def test_lidar_rays_turn_left_by_positive_yaw_and_up_by_positive_pitch() -> None:

@@ -28,6 +28,7 @@ SOURCE = re.compile(r"(minecraft\.wiki|mcpk\.wiki|MineDojo 0\.1) \w.*|[A-Z]\w+\.
 SOURCED = ("constants.csv", "land.csv", "veins.csv", "trunks.csv")
 """Tables in which each row has a source."""
 RULES = (
+    *("blows", "mob_ranged", "projectiles"),
     *("caves", "combat", "contact", "dig", "drops", "falling", "farming", "fluids", "health", "interact"),
     "item_motion",
     *(
@@ -58,7 +59,7 @@ PLAIN = {
         1000,
     ),  # colours, bits, armour slots, percentages, number of biomes, upper bound
     255.0,  # fractions stored in a byte
-    *(0.5, 20.0, 90.0, 180.0, 360.0),  # centre of a block, ticks per second, angles in degrees
+    *(0.5, 20.0, 45.0, 90.0, 180.0, 360.0),  # centre of a block, ticks per second, angles in degrees
     *(0.1, 0.01, 1e-6, 1e-9),  # tolerances of distances and of rounding
 }
 """Literal numbers that a rule may contain."""

@@ -31,6 +31,7 @@ from voxeldojo.world.inventory import give
 from voxeldojo.world.items import STACK
 from voxeldojo.world.jit import part
 from voxeldojo.world.mob_motion import block_of
+from voxeldojo.world.projectiles import step_projectile
 from voxeldojo.world.state import DROPS, World
 
 HALF = ITEM_SIZE / 2
@@ -71,6 +72,7 @@ def _merge(drops: Drops, index: int) -> None:
     for other in range(index + 1, DROPS):
         o = drops[other]
         alike = o.alive and o.item == d.item and o.variant == d.variant and o.damage == 0 and d.damage == 0
+        alike = alike and o.quantity > 0
         if alike and d.quantity + o.quantity <= STACK[d.item]:
             near = ITEM_SIZE + MERGE_REACH
             if abs(o.x - d.x) < near and abs(o.z - d.z) < near and abs(o.y - d.y) < ITEM_SIZE:
@@ -92,10 +94,13 @@ def _pick_up(world: World, d: Any) -> None:
 
 @part
 def step_drops(world: World) -> None:
-    """Update all items on the ground for one tick."""
+    """Update all items on the ground and all projectiles for one tick."""
     for index in range(DROPS):
         d = world.drops[index]
-        if d.alive:
+        if d.alive and d.quantity == 0:
+            d.age += 1
+            d.alive = d.age < ITEM_LIFETIME and step_projectile(world, d)
+        elif d.alive:
             d.age += 1
             d.delay = max(d.delay - 1, 0)
             if d.age >= ITEM_LIFETIME or not _fall(world, d):

@@ -21,15 +21,22 @@ from voxeldojo.world.arithmetic import maximum
 from voxeldojo.world.constants import ITEM_SIZE
 from voxeldojo.world.crosshair import reaches
 from voxeldojo.world.horizon import SECTORS, horizon, sector
+from voxeldojo.world.items import NAMES as ITEMS
 from voxeldojo.world.jit import jit
 from voxeldojo.world.mob_kinds import HALF, TALL
 from voxeldojo.world.mob_kinds import NAMES as KINDS
+from voxeldojo.world.projectiles import PROJECTILES
 from voxeldojo.world.ray import eyes, look, trace
 from voxeldojo.world.state import DROPS, HEIGHT, MOBS, SIZE, World
 from voxeldojo.world.voxels import NAMES
 
-ENTITIES = np.array(["null", *KINDS[1:], "item"])
-"""Values of ``entity_name``: kinds of mobs, then items."""
+ENTITIES = np.array(["null", *KINDS[1:], *PROJECTILES.values(), "item"])
+"""Values of ``entity_name``: kinds of mobs, then projectiles, then items."""
+IN_FLIGHT = np.full(len(ITEMS), len(ENTITIES) - 1)
+"""Index in ``ENTITIES`` of a projectile, by its item."""
+for _item, _name in PROJECTILES.items():
+    IN_FLIGHT[_item] = list(ENTITIES).index(_name)
+IN_FLIGHT.flags.writeable = False
 FLAGS = {
     "is_tool_not_required": blocks.TOOL_FREE,
     "blocks_movement": blocks.BLOCKS_MOVEMENT,
@@ -91,6 +98,8 @@ def cast(
         else:
             drop = world.drops[j - MOBS]
             kind, at = (len(ENTITIES) - 1) * int(drop.alive), (drop.x, drop.y, drop.z)
+            if drop.alive and drop.quantity == 0:
+                kind = IN_FLIGHT[drop.item]
             half, tall = ITEM_SIZE / 2, ITEM_SIZE
         # Most rays miss the sphere around an entity's box, so this cheap test comes first.
         mx, my, mz, ball = at[0] - x, at[1] + tall / 2 - y, at[2] - z, 2 * half * half + tall * tall / 4

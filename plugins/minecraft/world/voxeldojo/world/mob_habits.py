@@ -8,6 +8,7 @@ import math
 from typing import Any
 
 from voxeldojo.world.blocks import AIR
+from voxeldojo.world.blows import blow
 from voxeldojo.world.collide import Blocks, overlaps
 from voxeldojo.world.constants import (
     ESCAPE,
@@ -38,12 +39,12 @@ from voxeldojo.world.constants import (
     TASKS_EVERY,
 )
 from voxeldojo.world.crosshair import reaches
-from voxeldojo.world.health import PLAIN, hurt
+from voxeldojo.world.health import PLAIN
 from voxeldojo.world.jit import part
 from voxeldojo.world.mob_kinds import ATTACK, EYES, HALF, SHY, SPEED, STROLLS, TALL
 from voxeldojo.world.mob_senses import barred, sees
 from voxeldojo.world.ray import trace
-from voxeldojo.world.rng import draw
+from voxeldojo.world.rng import draw, normal
 from voxeldojo.world.state import SIZE, World
 
 
@@ -112,33 +113,25 @@ def aim_spit(world: World, m: Any) -> None:
 
 
 @part
-def _normal(clock: Any) -> float:
-    """Draw a number with the standard normal distribution (Box and Muller, 1958)."""
-    return math.sqrt(-2.0 * math.log(1.0 - draw(clock))) * math.cos(2.0 * math.pi * draw(clock))
-
-
-@part
 def _spit(world: World, m: Any) -> None:
     """Spit at the player (``EntityLlama.spit``, ``EntityLlamaSpit``). The whole flight takes place in one tick."""
-    p, e, clock, yaw = world.player[0], world.events[0], world.clock[0], math.radians(m.yaw)
+    p, clock, yaw = world.player[0], world.clock[0], math.radians(m.yaw)
     front = HALF[m.kind] + 0.5
     x, y, z = m.x - math.sin(yaw) * front, m.y + EYES[m.kind] - SPIT_BELOW, m.z + math.cos(yaw) * front
     dx, dz = p.x - m.x, p.z - m.z
     dy = p.y + PLAYER_HEIGHT / 3.0 - y + math.hypot(dx, dz) * SPIT_RISE
     far = math.sqrt(dx * dx + dy * dy + dz * dz)
-    vx = (dx / far + _normal(clock) * SPIT_SPREAD) * SPIT_SPEED
-    vy = (dy / far + _normal(clock) * SPIT_SPREAD) * SPIT_SPEED
-    vz = (dz / far + _normal(clock) * SPIT_SPREAD) * SPIT_SPEED
+    vx = (dx / far + normal(clock) * SPIT_SPREAD) * SPIT_SPEED
+    vy = (dy / far + normal(clock) * SPIT_SPREAD) * SPIT_SPEED
+    vz = (dz / far + normal(clock) * SPIT_SPREAD) * SPIT_SPEED
     half, tall = PLAYER_WIDTH / 2.0 + SPIT_WIDE, PLAYER_HEIGHT + 2.0 * SPIT_WIDE
     for _ in range(SPIT_STEPS):
         speed = math.sqrt(vx * vx + vy * vy + vz * vz)
         ux, uy, uz = vx / speed, vy / speed, vz / speed
         block, free, _, _, _, _ = trace(world, x, y, z, ux, uy, uz, speed, False)
         if reaches(x, y, z, ux, uy, uz, p.x, p.y - SPIT_WIDE, p.z, half, tall) <= free:
-            if hurt(world, ATTACK[m.kind], PLAIN):
-                e.distance, e.projectile = math.sqrt((p.x - m.x) ** 2 + (p.y - m.y) ** 2 + (p.z - m.z) ** 2), True
-                e.yaw = (math.degrees(math.atan2(p.x - m.x, m.z - p.z)) - p.yaw + 180.0) % 360.0 - 180.0
-                e.pitch = math.degrees(math.atan2(p.y - m.y, math.hypot(p.x - m.x, p.z - m.z))) - p.pitch
+            if blow(world, ATTACK[m.kind], PLAIN, m.x, m.y, m.z):
+                world.events[0].projectile = True
             return
         if block != AIR:
             return

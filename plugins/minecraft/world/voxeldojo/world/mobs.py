@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voxeldojo.world.blocks import DIRT, GRASS, WATER
+from voxeldojo.world.blows import blow, push_back
 from voxeldojo.world.collide import Blocks, block_at
 from voxeldojo.world.constants import (
     ARRIVES,
@@ -26,9 +27,6 @@ from voxeldojo.world.constants import (
     GRAZE_ODDS,
     GRUDGE,
     HUNT_MEMORY,
-    KNOCK,
-    KNOCK_SHARE,
-    KNOCK_UP,
     LEAP_FAR,
     LEAP_GAIN,
     LEAP_NEAR,
@@ -59,7 +57,7 @@ from voxeldojo.world.constants import (
 from voxeldojo.world.drops import Drops, spill
 from voxeldojo.world.edit import set_block
 from voxeldojo.world.farming import trample
-from voxeldojo.world.health import PLAIN, hurt
+from voxeldojo.world.health import PLAIN
 from voxeldojo.world.items import ID as ITEM
 from voxeldojo.world.jit import part
 from voxeldojo.world.mob_damage import damage_by_environment, damage_mob
@@ -79,6 +77,7 @@ from voxeldojo.world.mob_kinds import (
     SHEEP,
     SHY,
     SIGHT,
+    SKELETON,
     SPEED,
     SPITS,
     STROLLS,
@@ -86,6 +85,7 @@ from voxeldojo.world.mob_kinds import (
     ZOMBIE,
 )
 from voxeldojo.world.mob_motion import shove, step_body
+from voxeldojo.world.mob_ranged import CLOCKWISE, SIDLES, aim_bow, sidle
 from voxeldojo.world.mob_senses import barred, calmed, sees
 from voxeldojo.world.rng import draw, pick
 from voxeldojo.world.state import MOBS, SIZE, World
@@ -124,18 +124,10 @@ def _choose(blocks: Blocks, top: NDArray[np.int16], clock: Any, m: Any, roam: in
 @part
 def _strike(world: World, m: Any) -> None:
     """Hit the player and push them away."""
-    p, e = world.player[0], world.events[0]
-    dx, dy, dz = p.x - m.x, p.y - m.y, p.z - m.z
+    p = world.player[0]
     m.cooldown = BLOW_EVERY
-    if hurt(world, ATTACK[m.kind], PLAIN):
-        flat = math.hypot(dx, dz)
-        e.distance = math.sqrt(dx * dx + dy * dy + dz * dz)
-        e.yaw = (math.degrees(math.atan2(dx, -dz)) - p.yaw + 180.0) % 360.0 - 180.0
-        e.pitch = math.degrees(math.atan2(dy, flat)) - p.pitch
-        if flat > 0.0:
-            p.vx, p.vz = p.vx / KNOCK_SHARE + dx / flat * KNOCK, p.vz / KNOCK_SHARE + dz / flat * KNOCK
-            if p.on_ground:
-                p.vy = min(KNOCK_UP, p.vy / KNOCK_SHARE + KNOCK)
+    if blow(world, ATTACK[m.kind], PLAIN, m.x, m.y, m.z):
+        push_back(p, p.x - m.x, p.z - m.z)
 
 
 @part
@@ -169,10 +161,14 @@ def _hunt(world: World, m: Any, p: Any) -> None:
         if m.wander == 0:
             m.goal_x, m.goal_z = p.x, p.z
         away = (p.x - m.x) ** 2 + (p.y - m.y) ** 2 + (p.z - m.z) ** 2
-        if m.cooldown == 0 and away <= REACH[m.kind] * REACH[m.kind] + PLAYER_WIDTH:
+        if kind == SKELETON:
+            aim_bow(world, m, away)
+        elif m.cooldown == 0 and away <= REACH[m.kind] * REACH[m.kind] + PLAYER_WIDTH:
             _strike(world, m)
         if LEAPS[kind] and m.on_ground and LEAPS_FROM <= away <= LEAPS_TO and draw(clock) < LEAPING:
             _leap(m, p.x - m.x, p.z - m.z)
+    else:
+        m.mode = 0
 
 
 @part
@@ -294,8 +290,14 @@ def step_mobs(world: World) -> None:
         pace = _pace(blocks, top, clock, m)
         if HOPS[m.kind]:
             pace = hop(blocks, m, pace)
+        facing = m.yaw
+        if m.kind == SKELETON:
+            pace = sidle(blocks, m, pace)
         bumped = step_body(blocks, clock, m, pace)
-        if bumped and m.on_ground:
+        m.yaw = facing
+        if bumped and m.kind == SKELETON and m.mode & SIDLES:
+            m.mode ^= CLOCKWISE
+        elif bumped and m.on_ground:
             m.wander = max(m.wander - DETOUR, 0)
             if m.wander == 0 and SIGHT[m.kind] > 0:
                 _choose(blocks, top, clock, m, RUN)

@@ -6,6 +6,7 @@ The random generator is SplitMix64 (Steele, Lea and Flood 2014, figure 17).
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,12 @@ def draw(clock: Any) -> float:
     """
     clock.rng = clock.rng + GAMMA
     return float(mix(clock.rng) >> np.uint64(11)) * UNIT
+
+
+@part
+def normal(clock: Any) -> float:
+    """Return the next random number with the standard normal distribution (Box and Muller, 1958)."""
+    return math.sqrt(-2.0 * math.log(1.0 - draw(clock))) * math.cos(2.0 * math.pi * draw(clock))
 
 
 @part

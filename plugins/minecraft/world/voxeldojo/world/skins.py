@@ -154,6 +154,14 @@ MODELS: Final[dict[str, list[Part]]] = {
         *_spider_legs(),
     ],
     "husk": _zombie("husk"),
+    "skeleton": [
+        Part((-4, 24, -4), (4, 32, 4), "bone", "skeleton_face"),
+        Part((-4, 12, -2), (4, 24, 2), "skeleton_ribs"),
+        *_legs(1, 12, 2, 0, 0, "bone"),
+        Part((-6, 20, -1), (-4, 22, 11), "bone"),
+        Part((4, 20, -1), (6, 22, 11), "bone"),
+        Part((-5.4, 14, 9), (-4.6, 28, 10), "bow"),
+    ],
     "wolf": [
         Part((-3, 7, -8), (3, 13, 1), "wolf_fur"),
         Part((-4, 6, 0), (4, 13.5, 6), "wolf_mane"),
@@ -274,6 +282,11 @@ def tiles() -> dict[str, Tile]:
         "husk_hair": paint.grain("husk_hair", "6b5a38", 0.14, 2, 2),
         "husk_shirt": paint.grain("husk_shirt", "6e5c48", 0.18, 2, 3),
         "husk_trousers": paint.grain("husk_trousers", "4a4038", 0.18, 2, 3),
+        "bone": paint.grain("bone", "c6c6c0", 0.08, 2, 2),
+        "skeleton_ribs": np.where(
+            np.arange(16)[:, None, None] % 4 == 3, paint.fill("4c4c4a"), paint.grain("bone", "c6c6c0", 0.08, 2, 2)
+        ),
+        "bow": paint.grain("bow", "6e4a24", 0.1, 1, 3),
         "wolf_fur": paint.grain("wolf", "cfcac4", 0.1, 1, 2),
         "wolf_mane": paint.grain("wolf_mane", "b4aca4", 0.14, 1, 2),
         "wolf_muzzle": paint.grain("wolf_muzzle", "d8cbb4", 0.06),
@@ -326,6 +339,10 @@ def tiles() -> dict[str, Tile]:
     out["husk_face"] = _eight(
         ["dddddddd", "dssssssd", "ssssssss", "ssssssss", "skksskks", "sssddsss", "ssddddss", "ssssssss"],
         {"s": "86724a", "d": "6b5a38", "k": "120e08"},
+    )
+    out["skeleton_face"] = _eight(
+        ["wwwwwwww", "wwwwwwww", "wwwwwwww", "wkkwwkkw", "wkkwwkkw", "wwwggwww", "wkwkkwkw", "wwwwwwww"],
+        {"w": "c6c6c0", "g": "8a8a86", "k": "2a2a2a"},
     )
     out["wolf_face"] = _eight(
         ["wwwwwwww", "wwwwwwww", "wggwwggw", "wikwwkiw", "wwwwwwww", "wwwwwwww", "wwwwwwww", "wwwwwwww"],

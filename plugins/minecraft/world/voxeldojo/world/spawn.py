@@ -105,7 +105,7 @@ def summon(world: World, kind: int, x: float, y: float, z: float) -> int:
         m.life += pick(clock, most + 1) if most > 0 else 0
     m.x, m.y, m.z, m.yaw = x, y, z, draw(clock) * 360.0 - 180.0
     m.vx = m.vy = m.vz = m.fall = m.goal_x = m.goal_z = m.last_damage = 0.0
-    m.age = m.wander = m.panic = m.hurt_ticks = m.fire_ticks = m.hit_ticks = 0
+    m.age = m.wander = m.panic = m.hurt_ticks = m.fire_ticks = m.hit_ticks = m.mode = 0
     m.sheared = m.on_ground = False
     m.colour = _colour(clock) if kind == SHEEP else 0
     m.cooldown = EGG_TICKS + pick(clock, EGG_TICKS) if kind == CHICKEN else 0

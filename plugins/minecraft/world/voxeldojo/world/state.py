@@ -76,6 +76,7 @@ MOB = np.dtype(
         ("sheared", np.bool_),
         ("on_ground", np.bool_),
         ("colour", np.int8),  # metadata of its wool
+        ("mode", np.int16),  # what the mob is doing, for kinds with several ways of behaviour; 0 otherwise
         *((name, np.float64) for name in ("x", "y", "z", "vx", "vy", "vz", "yaw", "life", "fall", "goal_x", "goal_z")),
         ("last_damage", np.float64),  # a further damage during hurt_ticks counts only as far as it exceeds this one
         *((name, np.int32) for name in ("id", "age", "wander", "panic", "hurt_ticks", "cooldown", "fire_ticks")),
@@ -87,7 +88,8 @@ MOB = np.dtype(
 DROP = np.dtype(
     [
         ("alive", np.bool_),
-        *((name, np.int16) for name in ("item", "quantity", "variant", "damage")),  # as in SLOT
+        # as in SLOT; a quantity of 0 means a projectile in flight, whose damage is the index of the mob that shot it
+        *((name, np.int16) for name in ("item", "quantity", "variant", "damage")),
         *((name, np.float64) for name in ("x", "y", "z", "vx", "vy", "vz")),
         ("age", np.int32),  # age in ticks; the item vanishes at 6,000
         ("delay", np.int32),  # ticks until it can be picked up
