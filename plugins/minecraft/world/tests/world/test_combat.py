@@ -234,6 +234,7 @@ def test_a_killed_rabbit_drops_hide_meat_and_rarely_a_foot(scene: Any) -> None:
         ("llama", 0.9, {"leather"}, (1, 3)),
         ("husk", 1.0, {"rotten_flesh", "iron_ingot", "carrot", "potato"}, (5, 5)),
         ("skeleton", 1.0, {"bone", "arrow"}, (5, 5)),
+        ("creeper", 0.9, {"gunpowder"}, (5, 5)),
     ],
 )
 def test_killed_mobs_drop_the_items_of_the_game(
@@ -242,7 +243,7 @@ def test_killed_mobs_drop_the_items_of_the_game(
     quantities, mobs = killed(scene, kind, 40, tall)
     assert set(mobs) <= {ID[name] for name in items}
     if items:
-        main = ID[next(name for name in ("leather", "bone", "rotten_flesh") if name in items)]
+        main = ID[next(name for name in ("leather", "bone", "gunpowder", "rotten_flesh") if name in items)]
         assert 20 <= quantities[main] <= 60
     assert 40 * xp[0] <= scene.player["xp"] <= 40 * xp[1]
 

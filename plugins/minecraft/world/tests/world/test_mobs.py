@@ -615,6 +615,104 @@ def test_a_skeleton_burns_in_sunlight(scene: Any) -> None:
     assert skeleton["kind"] == 0
 
 
+def fuse(scene: Any, creeper: Any, ticks: int = 80) -> int:
+    """Run ticks until a creeper explodes, at most ``ticks``. Return their number."""
+    for number in range(1, ticks + 1):
+        scene.player["life"], scene.player["food"] = 20, 10
+        scene.tick()
+        if creeper["kind"] == 0:
+            return number
+    return ticks
+
+
+def test_a_creeper_approaches_swells_for_thirty_ticks_and_explodes(scene: Any) -> None:
+    creeper = bring(scene, "creeper", z=10.5)
+    modes, damage = [], 0.0
+    while creeper["kind"]:
+        scene.stand(MIDDLE + 0.5, FLOOR, MIDDLE + 0.5)
+        modes.append(int(creeper["mode"]))
+        scene.tick()
+        damage = max(damage, float(scene.events["amount"]))
+        assert len(modes) < 300
+    assert modes[-1] == 2 * 29 + 1
+    assert len([mode for mode in modes if mode > 0]) == 29
+    assert damage > 10
+    assert scene.events["explosion"]
+    assert not scene.drops().keys() & {ID["gunpowder"]}
+    assert scene.player["xp"] == 0
+
+
+@pytest.mark.parametrize(("away", "armour"), [(1.0, False), (2.5, False), (2.5, True)])
+def test_the_damage_of_an_explosion_is_that_of_the_games_formula(scene: Any, away: float, armour: bool) -> None:
+    creeper = bring(scene, "creeper", z=0.5 + away)
+    for slot, name in ((39, "iron_helmet"), (38, "iron_chestplate"), (37, "iron_leggings"), (36, "iron_boots")):
+        scene.world.slots[slot] = (ID[name], int(armour), 0, 0)
+    creeper["panic"], creeper["mode"] = 60, 2 * 29 + 1
+    scene.player["life"] = 20
+    scene.tick()
+    assert creeper["kind"] == 0
+    far = math.dist((creeper["x"], FLOOR + 1.7 / 2, creeper["z"]), (MIDDLE + 0.5, FLOOR, MIDDLE + 0.5))
+    impact = 1 - far / 6
+    amount = math.floor((impact**2 + impact) / 2 * 7 * 6 + 1)
+    taken = amount * (1 - max(15 / 5, 15 - amount / 2) / 25) if armour else amount
+    assert scene.events["amount"] == pytest.approx(taken)
+
+
+def test_a_player_who_leaves_or_hides_stops_the_swelling(scene: Any) -> None:
+    creeper = bring(scene, "creeper", z=2.5)
+    creeper["panic"] = 60
+    scene.tick(20)
+    assert creeper["mode"] > 20
+    scene.stand(MIDDLE + 0.5, FLOOR, MIDDLE - 8.5)
+    scene.tick(3)
+    assert creeper["mode"] % 2 == 0
+    scene.tick(17)
+    assert creeper["mode"] <= 8
+    assert creeper["kind"] > 0
+
+
+def test_an_explosion_breaks_weak_blocks_spares_strong_ones_and_drops_a_third(scene: Any) -> None:
+    dirt, broken = 0, 0
+    for _ in range(20):
+        for x in range(-6, 7):
+            for z in range(-6, 7):
+                scene.world.blocks[MIDDLE + x, FLOOR - 4 : FLOOR, MIDDLE + z] = BLOCK["dirt" if x < 1 else "obsidian"]
+        scene.stand(MIDDLE + 20.5, FLOOR, MIDDLE + 0.5)
+        creeper = bring(scene, "creeper", z=0.5)
+        creeper["panic"], creeper["mode"] = 60, 2 * 29 + 1
+        scene.stand(MIDDLE + 0.5, FLOOR, MIDDLE + 3.5)
+        assert fuse(scene, creeper) == 1
+        area = scene.world.blocks[MIDDLE - 6 : MIDDLE + 7, FLOOR - 4 : FLOOR, MIDDLE - 6 : MIDDLE + 7]
+        broken += 7 * 4 * 13 - int((area == BLOCK["dirt"]).sum())
+        assert (area == BLOCK["obsidian"]).sum() == 6 * 4 * 13
+        dirt += scene.drops().get(ID["dirt"], 0)
+        scene.world.drops["alive"] = False
+    assert 5 * 20 < broken < 60 * 20
+    assert broken / 3 * 0.8 < dirt < broken / 3 * 1.2
+
+
+@pytest.mark.parametrize(("holes", "life"), [((1,), 20), ((0, 1), 5)])
+def test_a_wall_shields_from_an_explosion(scene: Any, holes: tuple[int, ...], life: float) -> None:
+    for x in range(-6, 7):
+        for y in range(6):
+            scene.put(x, y, 2, "obsidian")
+    creeper = bring(scene, "creeper", z=3.5)
+    creeper["panic"], creeper["mode"] = 60, 2 * 29 + 1
+    for y in holes:
+        scene.put(0, y, 2, "air")
+    scene.tick()
+    assert creeper["kind"] == 0
+    assert scene.player["life"] == life
+
+
+def test_an_explosion_also_damages_mobs(scene: Any) -> None:
+    creeper, near, far = bring(scene, "creeper", z=2.5), bring(scene, "cow", z=4.5), bring(scene, "cow", z=12.5)
+    creeper["panic"], creeper["mode"] = 60, 2 * 29 + 1
+    scene.tick()
+    assert near["kind"] == 0
+    assert far["life"] == 10
+
+
 def state(world: World) -> tuple[bytes, ...]:
     return tuple(np.ascontiguousarray(part).tobytes() for part in (world.mobs, world.drops, world.player, world.clock))
 

@@ -18,8 +18,6 @@ from voxeldojo.world.constants import (
     GRUDGE,
     HUNT_MEMORY,
     KNOCK,
-    KNOCK_SHARE,
-    KNOCK_UP,
     PACK_HEIGHT,
     RECENT_BLOW,
     RUSH_KEEPS,
@@ -40,7 +38,7 @@ from voxeldojo.world.crosshair import MOB, aim
 from voxeldojo.world.inventory import wear
 from voxeldojo.world.items import ATTACK_SPEED, DAMAGE, TOOL_CLASS, TOOLS
 from voxeldojo.world.jit import part
-from voxeldojo.world.mob_damage import damage_mob
+from voxeldojo.world.mob_damage import damage_mob, knock
 from voxeldojo.world.mob_kinds import HALF, NEUTRAL, PACK, SIGHT, SPITS, TALL, ZOMBIE
 from voxeldojo.world.player_motion import exhaust
 from voxeldojo.world.ray import eyes, look, trace
@@ -55,18 +53,6 @@ def strength(p: Any, item: int) -> float:
     (``getCooledAttackStrength``).
     """
     return float(min(1.0, (p.attack_ticks + SWING_AHEAD) * ATTACK_SPEED[item] / 20.0))
-
-
-@part
-def knock(m: Any, dx: float, dz: float, force: float) -> None:
-    """Knock a mob back in the direction ``dx``, ``dz`` and upwards (``EntityLivingBase.knockBack``)."""
-    far = math.hypot(dx, dz)
-    if m.kind == 0 or far < 1e-9:
-        return
-    m.vx, m.vz = m.vx / KNOCK_SHARE + dx / far * force, m.vz / KNOCK_SHARE + dz / far * force
-    if m.on_ground:
-        m.vy = min(KNOCK_UP, m.vy / KNOCK_SHARE + force)
-        m.on_ground = False
 
 
 @part

@@ -98,6 +98,17 @@ def _loot(world: World, x: int, y: int, z: int, block: int, level: int, tool: in
         spill_block(world, x, y, z, int(DROP[block]), quantity, int(DROP_VARIANT[block]), 0)
 
 
+@part
+def blast_block(world: World, x: int, y: int, z: int, harvested: bool) -> None:
+    """Remove a block that an explosion breaks. If ``harvested`` is True, create the drops of the block, which an
+    explosion gives without a tool and without experience. The other half of a block breaks by its own update.
+    """
+    block, level = block_at(world.blocks, x, y, z), int(world.level[x, y, z])
+    set_block(world, x, y, z, AIR, 0)
+    if harvested:
+        _loot(world, x, y, z, block, level, AIR)
+
+
 @jit
 def break_block(world: World, x: int, y: int, z: int, tool: int, harvested: bool) -> None:
     """Remove a block and its other half. If ``harvested`` is True, create the drops of the block, broken with the item

@@ -16,6 +16,8 @@ from voxeldojo.world.constants import (
     FIRE_BURN,
     FIRE_DAMAGE,
     HURT_INVULNERABLE,
+    KNOCK_SHARE,
+    KNOCK_UP,
     LAVA_BURN,
     LAVA_DAMAGE,
     PANIC_TICKS,
@@ -84,6 +86,18 @@ def damage_mob(world: World, m: Any, amount: float, plain: bool) -> bool:
     if m.life <= 0.0:
         _die(world, m)
     return fresh
+
+
+@part
+def knock(m: Any, dx: float, dz: float, force: float) -> None:
+    """Knock a mob back in the direction ``dx``, ``dz`` and upwards (``EntityLivingBase.knockBack``)."""
+    far = math.hypot(dx, dz)
+    if m.kind == 0 or far < 1e-9:
+        return
+    m.vx, m.vz = m.vx / KNOCK_SHARE + dx / far * force, m.vz / KNOCK_SHARE + dz / far * force
+    if m.on_ground:
+        m.vy = min(KNOCK_UP, m.vy / KNOCK_SHARE + force)
+        m.on_ground = False
 
 
 @part

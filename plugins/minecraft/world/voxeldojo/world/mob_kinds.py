@@ -185,9 +185,10 @@ for _id, _row in enumerate(TABLE, start=1):
     LOOT[_id, : len(_row.loot)] = np.array(_row.loot).reshape(-1, 5)
     RARE[_id, : len(_row.rare)] = _row.rare
 
-COW, SHEEP, CHICKEN, ZOMBIE, SKELETON = (ID[name] for name in ("cow", "sheep", "chicken", "zombie", "skeleton"))
+COW, SHEEP, CHICKEN, ZOMBIE = (ID[name] for name in ("cow", "sheep", "chicken", "zombie"))
+SKELETON, CREEPER = (ID[name] for name in ("skeleton", "creeper"))
 """Cows give milk. Sheep give wool, have a colour and eat grass. Chickens lay eggs and flutter. A zombie that
-walks around ends its walk before it hunts. Skeletons shoot arrows.
+walks around ends its walk before it hunts. Skeletons shoot arrows. Creepers explode.
 """
 BUSY = (SIGHT > 0) | BURNS | (SHY > 0) | SPITS
 """Whether a mob of the kind has behaviour in every tick, in addition to its motion."""

@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 from voxeldojo.world.arithmetic import maximum, minimum
 from voxeldojo.world.blocks import PLACES, VARIANTS
 from voxeldojo.world.jit import part
+from voxeldojo.world.mob_bombs import TICK
+from voxeldojo.world.mob_kinds import CREEPER
 from voxeldojo.world.ray import meet
 from voxeldojo.world.raymarch import TEXTURE, X_BITS, Y_BITS, View, fog_share, texel
 from voxeldojo.world.skins import BOXES, HINGE, SPANS, SWING, WOOL, WOOL_COLOURS
@@ -35,6 +37,8 @@ STRIDE = 0.6662
 """Angle by which legs swing in one tick, radians."""
 FLASH = 0.4
 """Factor of red for a mob that was just hurt."""
+BLINK, BRIGHT = 3, 1.8
+"""A swelling creeper is brighter by this factor in every other span of so many ticks."""
 HAND = 0.2
 """Size of a unit of the hand's boxes, in blocks: the hand is nearer than any wall."""
 SWING_TICKS = 6
@@ -89,6 +93,8 @@ def gather(world: World, view: View, art: Art, boxes: Floats) -> int:
                 row[LOW + k], row[HIGH + k] = BOXES[j, k], BOXES[j, 3 + k]
                 if WOOL[j]:
                     row[TINT + k] *= WOOL_COLOURS[mob.colour & 15, k] / 255.0
+                if mob.kind == CREEPER and mob.mode // (TICK * BLINK) % 2 == 1:
+                    row[TINT + k] *= BRIGHT
                 if mob.hurt_ticks > 0:
                     row[TINT + k] *= 1.0 + FLASH if k == 0 else 1.0 - FLASH
             for side in range(6):

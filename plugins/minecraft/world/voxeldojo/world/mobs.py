@@ -60,6 +60,7 @@ from voxeldojo.world.farming import trample
 from voxeldojo.world.health import PLAIN
 from voxeldojo.world.items import ID as ITEM
 from voxeldojo.world.jit import part
+from voxeldojo.world.mob_bombs import SWELLS, shrink, swell
 from voxeldojo.world.mob_damage import damage_by_environment, damage_mob
 from voxeldojo.world.mob_habits import aim_spit, hop, keep_away
 from voxeldojo.world.mob_kinds import (
@@ -67,6 +68,7 @@ from voxeldojo.world.mob_kinds import (
     BURNS,
     BUSY,
     CHICKEN,
+    CREEPER,
     FLEES,
     HALF,
     HOPS,
@@ -163,10 +165,14 @@ def _hunt(world: World, m: Any, p: Any) -> None:
         away = (p.x - m.x) ** 2 + (p.y - m.y) ** 2 + (p.z - m.z) ** 2
         if kind == SKELETON:
             aim_bow(world, m, away)
+        elif kind == CREEPER:
+            swell(world, m, away)
         elif m.cooldown == 0 and away <= REACH[m.kind] * REACH[m.kind] + PLAYER_WIDTH:
             _strike(world, m)
         if LEAPS[kind] and m.on_ground and LEAPS_FROM <= away <= LEAPS_TO and draw(clock) < LEAPING:
             _leap(m, p.x - m.x, p.z - m.z)
+    elif kind == CREEPER:
+        shrink(m)
     else:
         m.mode = 0
 
@@ -287,11 +293,15 @@ def step_mobs(world: World) -> None:
             continue
         if BUSY[m.kind] or m.sheared:
             _live(world, m)
+            if m.kind == 0:
+                continue
         pace = _pace(blocks, top, clock, m)
         if HOPS[m.kind]:
             pace = hop(blocks, m, pace)
         facing = m.yaw
-        if m.kind == SKELETON:
+        if m.kind == CREEPER and m.mode & SWELLS:
+            pace = 0.0
+        elif m.kind == SKELETON:
             pace = sidle(blocks, m, pace)
         bumped = step_body(blocks, clock, m, pace)
         m.yaw = facing

@@ -162,6 +162,11 @@ MODELS: Final[dict[str, list[Part]]] = {
         Part((4, 20, -1), (6, 22, 11), "bone"),
         Part((-5.4, 14, 9), (-4.6, 28, 10), "bow"),
     ],
+    "creeper": [
+        Part((-4, 18, -4), (4, 26, 4), "creeper_skin", "creeper_face"),
+        Part((-4, 6, -2), (4, 18, 2), "creeper_skin"),
+        *_legs(2, 6, 2, -4, 4, "creeper_foot"),
+    ],
     "wolf": [
         Part((-3, 7, -8), (3, 13, 1), "wolf_fur"),
         Part((-4, 6, 0), (4, 13.5, 6), "wolf_mane"),
@@ -287,6 +292,10 @@ def tiles() -> dict[str, Tile]:
             np.arange(16)[:, None, None] % 4 == 3, paint.fill("4c4c4a"), paint.grain("bone", "c6c6c0", 0.08, 2, 2)
         ),
         "bow": paint.grain("bow", "6e4a24", 0.1, 1, 3),
+        "creeper_skin": paint.grain("creeper", "5aa84a", 0.28, 2, 2),
+        "creeper_foot": np.where(
+            np.arange(16)[:, None, None] > 11, paint.fill("2c3a28"), paint.grain("creeper", "5aa84a", 0.28, 2, 2)
+        ),
         "wolf_fur": paint.grain("wolf", "cfcac4", 0.1, 1, 2),
         "wolf_mane": paint.grain("wolf_mane", "b4aca4", 0.14, 1, 2),
         "wolf_muzzle": paint.grain("wolf_muzzle", "d8cbb4", 0.06),
@@ -343,6 +352,10 @@ def tiles() -> dict[str, Tile]:
     out["skeleton_face"] = _eight(
         ["wwwwwwww", "wwwwwwww", "wwwwwwww", "wkkwwkkw", "wkkwwkkw", "wwwggwww", "wkwkkwkw", "wwwwwwww"],
         {"w": "c6c6c0", "g": "8a8a86", "k": "2a2a2a"},
+    )
+    out["creeper_face"] = _eight(
+        ["gggggggg", "gggggggg", "gkkggkkg", "gkkggkkg", "gggkkggg", "ggkkkkgg", "ggkkkkgg", "ggkggkgg"],
+        {"g": "5aa84a", "k": "0c120c"},
     )
     out["wolf_face"] = _eight(
         ["wwwwwwww", "wwwwwwww", "wggwwggw", "wikwwkiw", "wwwwwwww", "wwwwwwww", "wwwwwwww", "wwwwwwww"],
