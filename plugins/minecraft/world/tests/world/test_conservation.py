@@ -267,7 +267,7 @@ def test_items_appear_and_vanish_only_with_a_cause_during_random_play(scene: Any
                 x, z = rng.uniform(-6, 6, 2)
                 kind = (COW, SHEEP, int(rng.integers(1, len(KINDS))))[step // 20 % 3]
                 index = summon(world, kind, player["x"] + x, FLOOR + 1.0, player["z"] + z)
-                world.mobs["life"][index] = rng.integers(1, 11)
+                world.mobs["life"][index] = rng.integers(1, 5)
             player["life"] = 20 if rng.random() < 0.9 else player["life"]
         if step % 100 == 0:
             index = int(rng.integers(len(TOOL_BELT)))

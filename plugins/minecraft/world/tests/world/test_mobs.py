@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -711,6 +712,98 @@ def test_an_explosion_also_damages_mobs(scene: Any) -> None:
     scene.tick()
     assert near["kind"] == 0
     assert far["life"] == 10
+
+
+def stare(scene: Any, mob: Any, above: float = 0.0) -> None:
+    """Let the player look at a mob's eyes, or above them."""
+    scene.look_at(float(mob["x"]), float(mob["y"]) + 2.55 + above, float(mob["z"]))
+
+
+def test_an_enderman_hunts_a_player_who_looks_at_its_head_for_five_ticks(scene: Any) -> None:
+    enderman = bring(scene, "enderman")
+    for _ in range(200):
+        stare(scene, enderman, above=-1.5)
+        scene.tick()
+    assert enderman["panic"] == 0, "the look at the body does not count"
+    for _ in range(5):
+        assert enderman["panic"] == 0
+        stare(scene, enderman)
+        scene.tick()
+    assert enderman["panic"] > 0
+    scene.player["pitch"] = 90
+    places = []
+    for _ in range(120):
+        scene.tick()
+        places.append((float(enderman["x"]), float(enderman["z"])))
+        if scene.player["life"] < 20:
+            break
+    assert scene.player["life"] == 13
+    assert max(math.dist(a, b) for a, b in pairwise(places)) < 1
+
+
+@pytest.mark.parametrize("hides", ["pumpkin", "wall"])
+def test_a_pumpkin_or_a_wall_hides_the_look_at_an_enderman(scene: Any, hides: str) -> None:
+    enderman = bring(scene, "enderman", z=6.5)
+    if hides == "pumpkin":
+        scene.world.slots[39] = (ID["pumpkin"], 1, 0, 0)
+    else:
+        for x in range(-20, 21):
+            for y in range(5):
+                scene.put(x, y, 2, "stone")
+    for _ in range(60):
+        stare(scene, enderman)
+        scene.tick()
+    assert enderman["panic"] == 0
+
+
+def test_a_hit_enderman_hunts_the_player_and_runs_at_the_speed_of_the_game(scene: Any) -> None:
+    enderman = bring(scene, "enderman")
+    strike(scene, enderman)
+    assert enderman["panic"] > 0
+    enderman["z"] = MIDDLE - 14.5
+    scene.player["pitch"] = 90
+    scene.tick(15)
+    z = float(enderman["z"])
+    scene.tick()
+    assert enderman["z"] - z == pytest.approx(0.98 * 0.45**2 / (1 - 0.91 * 0.6), rel=2e-2)
+
+
+def test_a_hunting_enderman_teleports_away_from_a_look_nearby_and_nearer_from_afar(scene: Any) -> None:
+    enderman = bring(scene, "enderman", z=3.0)
+    enderman["panic"] = 300
+    stare(scene, enderman)
+    for _ in range(20):
+        enderman["panic"] = 300
+        stare(scene, enderman)
+        scene.tick()
+        if math.dist((enderman["x"], enderman["z"]), (MIDDLE + 0.5, MIDDLE + 3.0)) > 5:
+            break
+    away = math.dist((enderman["x"], enderman["z"]), (MIDDLE + 0.5, MIDDLE + 3.0))
+    assert 5 < away < 46
+    assert enderman["y"] == FLOOR
+    scene.player["pitch"], nearest = 90, []
+    for _ in range(10):
+        enderman["x"], enderman["y"], enderman["z"], enderman["mode"] = MIDDLE + 0.5, FLOOR, MIDDLE + 30.5, 30
+        enderman["panic"], enderman["vx"], enderman["vz"] = 300, 0, 0
+        scene.tick()
+        nearest.append(float(enderman["z"]) - MIDDLE)
+    assert min(nearest) < 20
+    assert max(nearest) <= 31
+
+
+@pytest.mark.parametrize("wet", ["water", "rain", "roof"])
+def test_water_and_rain_hurt_an_enderman_and_make_it_teleport(scene: Any, wet: str) -> None:
+    scene.world.clock["raining"] = wet != "water"
+    enderman = bring(scene, "enderman")
+    if wet == "roof":
+        scene.world.blocks[MIDDLE - 40 : MIDDLE + 40, FLOOR + 5, MIDDLE - 40 : MIDDLE + 40] = BLOCK["stone"]
+        scene.world.top[MIDDLE - 40 : MIDDLE + 40, MIDDLE - 40 : MIDDLE + 40] = FLOOR + 5
+    elif wet == "water":
+        scene.put(0, 0, 10, "water")
+    scene.tick(25)
+    place = math.dist((enderman["x"], enderman["z"]), (MIDDLE + 0.5, MIDDLE + 10.5))
+    assert enderman["life"] == {"water": 39, "rain": 37, "roof": 40}[wet]
+    assert (place > 2) == (wet != "roof")
 
 
 def state(world: World) -> tuple[bytes, ...]:

@@ -23,6 +23,7 @@ from voxeldojo.world.constants import (
     DAY_DIMS,
     DETOUR,
     EGG_TICKS,
+    ENDERMAN_HASTE,
     FORGET_ODDS,
     GRAZE_ODDS,
     GRUDGE,
@@ -69,6 +70,7 @@ from voxeldojo.world.mob_kinds import (
     BUSY,
     CHICKEN,
     CREEPER,
+    ENDERMAN,
     FLEES,
     HALF,
     HOPS,
@@ -89,6 +91,7 @@ from voxeldojo.world.mob_kinds import (
 from voxeldojo.world.mob_motion import shove, step_body
 from voxeldojo.world.mob_ranged import CLOCKWISE, SIDLES, aim_bow, sidle
 from voxeldojo.world.mob_senses import barred, calmed, sees
+from voxeldojo.world.mob_teleports import haunt
 from voxeldojo.world.rng import draw, pick
 from voxeldojo.world.state import MOBS, SIZE, World
 from voxeldojo.world.sun import sun_brightness
@@ -173,7 +176,7 @@ def _hunt(world: World, m: Any, p: Any) -> None:
             _leap(m, p.x - m.x, p.z - m.z)
     elif kind == CREEPER:
         shrink(m)
-    else:
+    elif kind == SKELETON:
         m.mode = 0
 
 
@@ -212,6 +215,7 @@ def _pace(blocks: Blocks, top: NDArray[np.int16], clock: Any, m: Any) -> float:
         pace *= SPIT_PACE if m.cooldown > SPIT_TICKS - SPIT_WALK else 0.0
     elif SIGHT[m.kind] > 0 and m.panic > 0:
         fall = int(PLUNGE[m.kind])
+        pace += ENDERMAN_HASTE if m.kind == ENDERMAN else 0.0
         m.wander = max(m.wander - 1, 0)
     elif FLEES[m.kind] > 0 and (m.panic > 0 or m.fire_ticks > 0):
         m.panic = max(m.panic - 1, 0)
@@ -268,7 +272,9 @@ def _live(world: World, m: Any) -> None:
         keep_away(world, m)
     if SPITS[kind] and m.cooldown > 0:
         aim_spit(world, m)
-    if SIGHT[kind] > 0:
+    if kind == ENDERMAN:
+        haunt(world, m)
+    if SIGHT[kind] > 0 and m.kind > 0:
         _hunt(world, m, p)
 
 

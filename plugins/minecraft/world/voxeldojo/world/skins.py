@@ -167,6 +167,13 @@ MODELS: Final[dict[str, list[Part]]] = {
         Part((-4, 6, -2), (4, 18, 2), "creeper_skin"),
         *_legs(2, 6, 2, -4, 4, "creeper_foot"),
     ],
+    "enderman": [
+        Part((-4, 38, -4), (4, 46, 4), "enderman_skin", "enderman_face"),
+        Part((-4, 26, -2), (4, 38, 2), "enderman_skin"),
+        *_legs(1, 26, 2, 0, 0, "enderman_skin"),
+        Part((-6, 8, -1), (-4, 38, 1), "enderman_skin", swing=-1, hinge=(37, 0)),
+        Part((4, 8, -1), (6, 38, 1), "enderman_skin", swing=1, hinge=(37, 0)),
+    ],
     "wolf": [
         Part((-3, 7, -8), (3, 13, 1), "wolf_fur"),
         Part((-4, 6, 0), (4, 13.5, 6), "wolf_mane"),
@@ -296,6 +303,7 @@ def tiles() -> dict[str, Tile]:
         "creeper_foot": np.where(
             np.arange(16)[:, None, None] > 11, paint.fill("2c3a28"), paint.grain("creeper", "5aa84a", 0.28, 2, 2)
         ),
+        "enderman_skin": paint.grain("enderman", "161616", 0.25, 2, 2),
         "wolf_fur": paint.grain("wolf", "cfcac4", 0.1, 1, 2),
         "wolf_mane": paint.grain("wolf_mane", "b4aca4", 0.14, 1, 2),
         "wolf_muzzle": paint.grain("wolf_muzzle", "d8cbb4", 0.06),
@@ -356,6 +364,10 @@ def tiles() -> dict[str, Tile]:
     out["creeper_face"] = _eight(
         ["gggggggg", "gggggggg", "gkkggkkg", "gkkggkkg", "gggkkggg", "ggkkkkgg", "ggkkkkgg", "ggkggkgg"],
         {"g": "5aa84a", "k": "0c120c"},
+    )
+    out["enderman_face"] = _eight(
+        ["kkkkkkkk", "kkkkkkkk", "kkkkkkkk", "kkkkkkkk", "mpmkkmpm", "kkkkkkkk", "kkkkkkkk", "kkkkkkkk"],
+        {"k": "161616", "m": "e080fa", "p": "cc00fa"},
     )
     out["wolf_face"] = _eight(
         ["wwwwwwww", "wwwwwwww", "wggwwggw", "wikwwkiw", "wwwwwwww", "wwwwwwww", "wwwwwwww", "wwwwwwww"],
