@@ -236,6 +236,7 @@ def test_a_killed_rabbit_drops_hide_meat_and_rarely_a_foot(scene: Any) -> None:
         ("skeleton", 1.0, {"bone", "arrow"}, (5, 5)),
         ("creeper", 0.9, {"gunpowder"}, (5, 5)),
         ("enderman", 1.0, {"ender_pearl"}, (5, 5)),
+        ("bat", 0.45, set(), (0, 0)),
     ],
 )
 def test_killed_mobs_drop_the_items_of_the_game(

@@ -187,6 +187,8 @@ def arena(scene: Any, rng: np.random.Generator) -> None:
 
 def craft_audited(world: World, rng: np.random.Generator) -> None:
     index = int(rng.integers(len(CRAFT)))
+    if any(recipe.item == ID[CRAFT[index]] and recipe.smelted for recipe in RECIPES):
+        return
     before = pile(world)
     done = craft(world, index)
     after = pile(world)

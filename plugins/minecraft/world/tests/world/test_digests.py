@@ -15,6 +15,8 @@ from voxeldojo.world.state import ACTION, World
 from voxeldojo.world.tick import tick
 
 TICKS = 3_000
+KILLS = 16
+"""Length of ``World.kills`` at the time of the recorded digests. No later kind spawns by itself."""
 KNOWN: dict[tuple[int, str | None], tuple[str, str]] = {
     (0, "plains"): ("1a0d83815c48a074", "ec6dd12da7ea0fff"),
     (1, "forest"): ("424c4096b3e69702", "0634e22f99b2607f"),
@@ -28,7 +30,8 @@ KNOWN: dict[tuple[int, str | None], tuple[str, str]] = {
 
 def digest(world: World) -> str:
     found = hashlib.sha256()
-    for array in world:
+    assert not world.kills[KILLS:].any()
+    for array in world._replace(kills=world.kills[:KILLS]):
         found.update(np.ascontiguousarray(array).tobytes())
     return found.hexdigest()[:16]
 

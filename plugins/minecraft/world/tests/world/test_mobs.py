@@ -34,7 +34,7 @@ def send(mob: Any, x: float, z: float, panic: int = 0) -> None:
 @pytest.mark.parametrize("kind", [kind.name for kind in TABLE])
 @pytest.mark.parametrize("runs", [False, True])
 def test_mobs_walk_and_run_at_the_speed_of_the_game(scene: Any, kind: str, runs: bool) -> None:
-    if (runs and FLEES[KIND[kind]] == 0) or HOPS[KIND[kind]]:
+    if (runs and FLEES[KIND[kind]] == 0) or HOPS[KIND[kind]] or kind == "bat":
         return
     scene.world.clock["time"] = NIGHT
     scene.stand(MIDDLE - 39, FLOOR + 40, MIDDLE)
@@ -804,6 +804,53 @@ def test_water_and_rain_hurt_an_enderman_and_make_it_teleport(scene: Any, wet: s
     place = math.dist((enderman["x"], enderman["z"]), (MIDDLE + 0.5, MIDDLE + 10.5))
     assert enderman["life"] == {"water": 39, "rain": 37, "roof": 40}[wet]
     assert (place > 2) == (wet != "roof")
+
+
+def test_a_bat_flies_around_above_the_ground_and_harms_nobody(scene: Any) -> None:
+    bat, places = bring(scene, "bat", y=4), []
+    for _ in range(600):
+        scene.tick()
+        places.append((float(bat["x"]), float(bat["y"]), float(bat["z"])))
+        assert not overlaps(scene.world.blocks, *places[-1], 0.25, 0.9)
+    assert np.ptp([y for _, y, _ in places]) > 3
+    assert np.ptp([x for x, _, _ in places]) > 3
+    speeds = [math.dist(a, b) for a, b in pairwise(places)]
+    assert 0.05 < np.mean(speeds) < 0.5
+    assert bat["life"] == 6
+    assert scene.player["life"] == 20
+
+
+def test_a_bat_hangs_below_a_block_until_a_player_comes_near_or_the_block_is_gone(scene: Any) -> None:
+    scene.stand(MIDDLE + 20.5, FLOOR, MIDDLE + 20.5)
+    scene.put(0, 4, 5, "stone")
+    for wakes in ("player", "block", "blow"):
+        bat = bring(scene, "bat", y=3.2, z=5.5)
+        bat["mode"] = 1
+        scene.tick(100)
+        assert (bat["mode"], bat["vx"], bat["vy"]) == (1, 0, 0)
+        assert bat["y"] == pytest.approx(FLOOR + 4 - 0.9)
+        if wakes == "player":
+            scene.stand(MIDDLE + 0.5, FLOOR, MIDDLE + 4.5)
+        elif wakes == "block":
+            scene.put(0, 4, 5, "air")
+        else:
+            bat["hurt_ticks"] = 10
+        scene.tick(1)
+        assert bat["mode"] == 0
+        scene.stand(MIDDLE + 20.5, FLOOR, MIDDLE + 20.5)
+        scene.put(0, 4, 5, "stone")
+        bat["kind"] = 0
+
+
+def test_a_flying_bat_finally_hangs_below_a_roof(scene: Any) -> None:
+    scene.player["dead"] = True
+    scene.world.blocks[MIDDLE - 40 : MIDDLE + 40, FLOOR + 3, MIDDLE - 40 : MIDDLE + 40] = BLOCK["stone"]
+    bat = bring(scene, "bat", y=1)
+    for _ in range(4000):
+        scene.tick()
+        if bat["mode"] == 1:
+            break
+    assert bat["mode"] == 1
 
 
 def state(world: World) -> tuple[bytes, ...]:

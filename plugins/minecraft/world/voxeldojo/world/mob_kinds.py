@@ -186,9 +186,9 @@ for _id, _row in enumerate(TABLE, start=1):
     RARE[_id, : len(_row.rare)] = _row.rare
 
 COW, SHEEP, CHICKEN, ZOMBIE = (ID[name] for name in ("cow", "sheep", "chicken", "zombie"))
-SKELETON, CREEPER, ENDERMAN = (ID[name] for name in ("skeleton", "creeper", "enderman"))
+SKELETON, CREEPER, ENDERMAN, BAT = (ID[name] for name in ("skeleton", "creeper", "enderman", "bat"))
 """Cows give milk. Sheep give wool, have a colour and eat grass. Chickens lay eggs and flutter. A zombie that
-walks around ends its walk before it hunts. Skeletons shoot arrows. Creepers explode. Endermen teleport.
+walks around ends its walk before it hunts. Skeletons shoot arrows. Creepers explode. Endermen teleport. Bats fly.
 """
 BUSY = (SIGHT > 0) | BURNS | (SHY > 0) | SPITS
 """Whether a mob of the kind has behaviour in every tick, in addition to its motion."""

@@ -46,7 +46,7 @@ def block_of(blocks: Blocks, x: float, y: float, z: float) -> int:
 
 
 @part
-def _move(blocks: Blocks, m: Any) -> bool:
+def move_body(blocks: Blocks, m: Any) -> bool:
     """Move a mob by its current speed; the mob climbs steps. Return whether a wall stopped the mob."""
     half, tall = HALF[m.kind], TALL[m.kind]
     dx, dy, dz, sx, sy, sz = m.vx, m.vy, m.vz, m.x, m.y, m.z
@@ -99,7 +99,7 @@ def step_body(blocks: Blocks, clock: Any, m: Any, pace: float) -> bool:
         m.vx -= math.sin(yaw) * push * pace * INPUT_FACTOR
         m.vz += math.cos(yaw) * push * pace * INPUT_FACTOR
     grounded = m.on_ground
-    bumped, jumps = _move(blocks, m), False
+    bumped, jumps = move_body(blocks, m), False
     if bumped and CLIMBS[m.kind] and not fluid:
         m.vy, m.fall, bumped = CLIMB, 0.0, False
     elif bumped and pace > 0.0 and (fluid or grounded):

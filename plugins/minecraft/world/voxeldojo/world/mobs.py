@@ -63,9 +63,11 @@ from voxeldojo.world.items import ID as ITEM
 from voxeldojo.world.jit import part
 from voxeldojo.world.mob_bombs import SWELLS, shrink, swell
 from voxeldojo.world.mob_damage import damage_by_environment, damage_mob
+from voxeldojo.world.mob_flight import flutter
 from voxeldojo.world.mob_habits import aim_spit, hop, keep_away
 from voxeldojo.world.mob_kinds import (
     ATTACK,
+    BAT,
     BURNS,
     BUSY,
     CHICKEN,
@@ -248,7 +250,7 @@ def _crowd(mobs: NDArray[Any], p: Any, index: int, last: int) -> None:
     m = mobs[index]
     for other in range(index + 1, last):
         o = mobs[other]
-        if o.kind > 0 and m.y < o.y + TALL[o.kind] and o.y < m.y + TALL[m.kind]:
+        if o.kind > 0 and o.kind != BAT and m.y < o.y + TALL[o.kind] and o.y < m.y + TALL[m.kind]:
             dx, dz = shove(o.x - m.x, o.z - m.z, HALF[m.kind] + HALF[o.kind])
             m.vx, m.vz, o.vx, o.vz = m.vx - dx, m.vz - dz, o.vx + dx, o.vz + dz
     if not p.dead and m.y < p.y + PLAYER_HEIGHT and p.y < m.y + TALL[m.kind]:
@@ -301,6 +303,9 @@ def step_mobs(world: World) -> None:
             _live(world, m)
             if m.kind == 0:
                 continue
+        if m.kind == BAT:
+            flutter(blocks, clock, p, m)
+            continue
         pace = _pace(blocks, top, clock, m)
         if HOPS[m.kind]:
             pace = hop(blocks, m, pace)

@@ -174,6 +174,14 @@ MODELS: Final[dict[str, list[Part]]] = {
         Part((-6, 8, -1), (-4, 38, 1), "enderman_skin", swing=-1, hinge=(37, 0)),
         Part((4, 8, -1), (6, 38, 1), "enderman_skin", swing=1, hinge=(37, 0)),
     ],
+    "bat": [
+        Part((-3, 8.5, -3), (3, 13.4, 3), "bat_fur", "bat_face"),
+        Part((-2.5, 13, -0.5), (-0.7, 14.4, 0.5), "bat_fur"),
+        Part((0.7, 13, -0.5), (2.5, 14.4, 0.5), "bat_fur"),
+        Part((-3, 0, -3), (3, 8.5, 3), "bat_fur"),
+        Part((-8, 2, -0.3), (-2, 10, 0.3), "bat_wing"),
+        Part((2, 2, -0.3), (8, 10, 0.3), "bat_wing"),
+    ],
     "wolf": [
         Part((-3, 7, -8), (3, 13, 1), "wolf_fur"),
         Part((-4, 6, 0), (4, 13.5, 6), "wolf_mane"),
@@ -304,6 +312,8 @@ def tiles() -> dict[str, Tile]:
             np.arange(16)[:, None, None] > 11, paint.fill("2c3a28"), paint.grain("creeper", "5aa84a", 0.28, 2, 2)
         ),
         "enderman_skin": paint.grain("enderman", "161616", 0.25, 2, 2),
+        "bat_fur": paint.grain("bat", "4c3e30", 0.2, 2, 2),
+        "bat_wing": paint.grain("bat_wing", "2e2620", 0.15, 1, 4),
         "wolf_fur": paint.grain("wolf", "cfcac4", 0.1, 1, 2),
         "wolf_mane": paint.grain("wolf_mane", "b4aca4", 0.14, 1, 2),
         "wolf_muzzle": paint.grain("wolf_muzzle", "d8cbb4", 0.06),
@@ -368,6 +378,10 @@ def tiles() -> dict[str, Tile]:
     out["enderman_face"] = _eight(
         ["kkkkkkkk", "kkkkkkkk", "kkkkkkkk", "kkkkkkkk", "mpmkkmpm", "kkkkkkkk", "kkkkkkkk", "kkkkkkkk"],
         {"k": "161616", "m": "e080fa", "p": "cc00fa"},
+    )
+    out["bat_face"] = _eight(
+        ["bbbbbbbb", "bbbbbbbb", "bkkbbkkb", "bkkbbkkb", "bbbppbbb", "bbbppbbb", "bbwbbwbb", "bbbbbbbb"],
+        {"b": "4c3e30", "k": "080808", "p": "6e4a44", "w": "e8e0d8"},
     )
     out["wolf_face"] = _eight(
         ["wwwwwwww", "wwwwwwww", "wggwwggw", "wikwwkiw", "wwwwwwww", "wwwwwwww", "wwwwwwww", "wwwwwwww"],

@@ -77,6 +77,7 @@ MOB = np.dtype(
         ("on_ground", np.bool_),
         ("colour", np.int8),  # metadata of its wool
         ("mode", np.int16),  # what the mob is doing, for kinds with several ways of behaviour; 0 otherwise
+        ("goal_y", np.int16),  # height of the goal of a flying mob
         *((name, np.float64) for name in ("x", "y", "z", "vx", "vy", "vz", "yaw", "life", "fall", "goal_x", "goal_z")),
         ("last_damage", np.float64),  # a further damage during hurt_ticks counts only as far as it exceeds this one
         *((name, np.int32) for name in ("id", "age", "wander", "panic", "hurt_ticks", "cooldown", "fire_ticks")),
@@ -187,7 +188,7 @@ class World(NamedTuple):
     events: NDArray[Any]
 
 
-KINDS = 16
+KINDS = 32
 """Size of ``World.kills``."""
 
 
