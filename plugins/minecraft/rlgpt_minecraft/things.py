@@ -40,7 +40,7 @@ def _entity(name: str, seen_as: str = "", label: str = "") -> Thing:
 MOBS = (
     *("cow", "sheep", "pig", "chicken", "zombie"),
     *("spider", "husk", "wolf", "horse", "donkey", "rabbit", "llama", "skeleton"),
-    *("creeper", "enderman", "bat"),
+    *("creeper", "enderman", "bat", "witch"),
 )
 """Names of the mobs, which are also their names in MineDojo's observations."""
 _ALL = (

@@ -215,6 +215,29 @@ def test_a_spider_that_the_player_did_not_kill_drops_no_eye_and_no_experience(sc
     assert scene.player["xp"] == 0
 
 
+def test_a_killed_witch_drops_up_to_three_of_seven_things_with_sticks_twice_as_often(scene: Any) -> None:
+    quantities, mobs = killed(scene, "witch", 200, 1.0)
+    names = "glowstone_dust", "sugar", "redstone", "spider_eye", "glass_bottle", "gunpowder", "stick"
+    assert set(mobs) == {ID[name] for name in names}
+    # two draws of eight entries on average, and one thing in each draw on average
+    assert 300 <= sum(quantities.values()) <= 500
+    for name in names[:-1]:
+        assert 25 <= quantities[ID[name]] <= 80
+    assert 65 <= quantities[ID["stick"]] <= 140
+    assert scene.player["xp"] == 5 * 200
+
+
+def test_weakness_takes_four_half_hearts_from_an_attack(scene: Any) -> None:
+    scene.hold("iron_sword")
+    scene.tick()
+    for weak, damage in ((0, 6), (5, 2)):
+        cow = face(scene)
+        cow["life"], scene.player["weakness"], scene.player["attack_ticks"] = 20, weak, 100
+        scene.tick(attack=True)
+        assert cow["life"] == 20 - damage
+        cow["kind"], scene.player["attack_held"] = 0, False
+
+
 def test_a_killed_rabbit_drops_hide_meat_and_rarely_a_foot(scene: Any) -> None:
     quantities, mobs = killed(scene, "rabbit", 200, 0.25)
     assert set(mobs) == {ID["rabbit"], ID["rabbit_hide"], ID["rabbit_foot"]}

@@ -34,7 +34,7 @@ from voxeldojo.world.dig import harvests
 from voxeldojo.world.health import respawn
 from voxeldojo.world.inventory import put
 from voxeldojo.world.items import CONTAINER, DURABILITY, ID, NAMES, TOOL_CLASS, TOOLS
-from voxeldojo.world.mob_kinds import CHICKEN, COW, LOOT, SHEEP
+from voxeldojo.world.mob_kinds import CHICKEN, COW, LOOT, ROLLS, SHEEP
 from voxeldojo.world.mob_kinds import NAMES as KINDS
 from voxeldojo.world.mob_kinds import RARE as MOB_RARE
 from voxeldojo.world.recipes import CRAFT, RECIPES, craft
@@ -129,7 +129,11 @@ class Auditor:
                 self.may(ID["egg"], 1, 1)
             if mob["id"] in alive:
                 continue
+            rolls = int(ROLLS[mob["kind"], 1])
             for item, cooked, least, most, odds in LOOT[mob["kind"]].tolist():
+                if rolls > 0:
+                    self.may(item, 0, rolls * most)
+                    continue
                 self.may(item, 0 if cooked != item or odds > 0 else least, most)
                 if cooked != item:
                     self.may(cooked, 0, most)

@@ -853,6 +853,108 @@ def test_a_flying_bat_finally_hangs_below_a_roof(scene: Any) -> None:
     assert bat["mode"] == 1
 
 
+def throws(scene: Any, away: float, **player: float) -> Any:
+    """Return the first potion that a witch throws."""
+    scene.world.clock["time"], scene.world.clock["time_passes"] = NIGHT, False
+    witch = bring(scene, "witch", z=0.5 + away)
+    for name, value in player.items():
+        scene.player[name] = value
+    for _ in range(100):
+        scene.tick()
+        if len(flying(scene)):
+            break
+    witch["kind"] = 0
+    potion = flying(scene).copy()
+    assert potion["item"].tolist() == [ID["splash_potion"]]
+    return potion
+
+
+@pytest.mark.parametrize(
+    ("away", "player", "potion"),
+    [
+        (9.0, {}, 1),
+        (9.0, {"slowness": 90}, 2),
+        (5.0, {}, 2),
+        (5.0, {"poison": 30}, 0),
+        (5.0, {"life": 7, "food": 10}, 0),
+    ],
+)
+def test_a_witch_chooses_its_potion_as_in_the_game(
+    scene: Any, away: float, player: dict[str, float], potion: int
+) -> None:
+    assert throws(scene, away, **player)["variant"].tolist() == [potion]
+
+
+def test_a_potion_of_harming_that_hits_the_player_does_six_half_hearts_despite_armour(scene: Any) -> None:
+    for slot, name in ((39, "iron_helmet"), (38, "iron_chestplate"), (37, "iron_leggings"), (36, "iron_boots")):
+        scene.world.slots[slot] = (ID[name], 1, 0, 0)
+    throws(scene, 5.0, poison=30, life=20)
+    scene.player["poison"], scene.player["life"], amounts = 0, 20, []
+    for _ in range(30):
+        scene.tick()
+        if scene.events["magic"]:
+            amounts.append(float(scene.events["amount"]))
+    assert len(amounts) == 1
+    assert 3 <= amounts[0] <= 6, "a potion that lands beside the player does less"
+    assert scene.world.slots["damage"][36:40].sum() == 0
+
+
+def test_poison_costs_half_a_heart_every_25_ticks_and_leaves_one(scene: Any) -> None:
+    scene.player["food"], scene.player["life"], scene.player["poison"] = 10, 5, 36
+    lives = []
+    for _ in range(200):
+        scene.tick()
+        lives.append(float(scene.player["life"]))
+    assert set(np.diff([i for i in range(1, 200) if lives[i] < lives[i - 1]])) == {25}
+    assert lives[-1] == 1
+    scene.tick(750)
+    assert scene.player["poison"] == 0
+
+
+def test_slowness_slows_a_walk_by_fifteen_percent_and_ends(scene: Any) -> None:
+    ways = []
+    for slowness in (0, 90):
+        scene.stand(MIDDLE + 0.5, FLOOR, MIDDLE - 30)
+        scene.player["slowness"] = slowness
+        scene.tick(40, forward=1)
+        z = float(scene.player["z"])
+        scene.tick(forward=1)
+        ways.append(float(scene.player["z"]) - z)
+    assert ways[1] == pytest.approx(0.85 * ways[0], rel=1e-3)
+    scene.tick(90 * 20)
+    assert scene.player["slowness"] == 0
+
+
+def test_milk_and_death_end_the_effects(scene: Any) -> None:
+    for ends in ("milk", "death"):
+        for name in ("poison", "slowness", "weakness"):
+            scene.player[name] = 20
+        scene.hold("milk_bucket")
+        scene.player["dead"] = ends == "death"
+        scene.tick(40, use=True)
+        assert [scene.player[name] for name in ("poison", "slowness", "weakness")] == [0, 0, 0]
+
+
+def test_a_hurt_witch_drinks_healing_and_a_burning_witch_puts_the_fire_out(scene: Any) -> None:
+    scene.player["dead"] = True
+    witch = bring(scene, "witch")
+    witch["life"] = 10
+    lives = []
+    for _ in range(400):
+        scene.tick()
+        lives.append(float(witch["life"]))
+    assert set(np.diff(lives)) == {0, 4}
+    assert witch["life"] > 20
+    burns = []
+    for _ in range(20):
+        witch["life"], witch["fire_ticks"], witch["mode"], witch["cooldown"] = 26, 200, 0, 0
+        burns.append(0)
+        while witch["fire_ticks"] > 0:
+            scene.tick()
+            burns[-1] += 1
+    assert 33 <= np.median(burns) <= 120
+
+
 def state(world: World) -> tuple[bytes, ...]:
     return tuple(np.ascontiguousarray(part).tobytes() for part in (world.mobs, world.drops, world.player, world.clock))
 

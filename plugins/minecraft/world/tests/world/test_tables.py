@@ -28,7 +28,7 @@ SOURCE = re.compile(r"(minecraft\.wiki|mcpk\.wiki|MineDojo 0\.1) \w.*|[A-Z]\w+\.
 SOURCED = ("constants.csv", "land.csv", "veins.csv", "trunks.csv")
 """Tables in which each row has a source."""
 RULES = (
-    *("blasts", "blows", "mob_bombs", "mob_flight", "mob_ranged", "mob_teleports", "projectiles"),
+    *("blasts", "blows", "effects", "mob_bombs", "mob_flight", "mob_ranged", "mob_teleports", "projectiles"),
     *("caves", "combat", "contact", "dig", "drops", "falling", "farming", "fluids", "health", "interact"),
     "item_motion",
     *(

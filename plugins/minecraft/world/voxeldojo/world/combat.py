@@ -32,6 +32,7 @@ from voxeldojo.world.constants import (
     SWORD_HIT_WEAR,
     TOOL_HIT_WEAR,
     WEAK_SHARE,
+    WEAKNESS_LESS,
 )
 from voxeldojo.world.contact import climbs
 from voxeldojo.world.crosshair import MOB, aim
@@ -114,6 +115,8 @@ def _blow(world: World, index: int) -> None:
     ready = strength(p, item)
     share = WEAK_SHARE + (1.0 - WEAK_SHARE) * ready * ready
     amount, strong, kind = DAMAGE[item] * share, ready > STRONG, int(m.kind)
+    if p.weakness > 0:
+        amount = max(0.0, DAMAGE[item] - WEAKNESS_LESS) * share
     x, y, z = m.x, m.y, m.z
     falling = p.fall > 0.0 and not p.on_ground and not p.in_water and not climbs(world)
     critical, rushing = strong and falling and not p.sprinting, strong and p.sprinting

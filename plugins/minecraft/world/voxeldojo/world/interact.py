@@ -7,6 +7,7 @@ from typing import Any
 from voxeldojo.world.constants import BLOCK_REACH, EAT_TICKS, ENTITY_REACH, MAX_FOOD, MOST_WOOL, WOOL_UP
 from voxeldojo.world.crosshair import MOB, aim
 from voxeldojo.world.drops import exchange, spill
+from voxeldojo.world.effects import cure
 from voxeldojo.world.inventory import wear
 from voxeldojo.world.items import CONTAINER, DRINK, FOOD, SATURATION
 from voxeldojo.world.items import ID as ITEM
@@ -57,6 +58,8 @@ def _swallow(world: World) -> None:
     p.saturation = min(p.food, p.saturation + SATURATION[item])
     exchange(world, int(CONTAINER[item]))
     world.events[0].ate = item
+    if item == MILK:
+        cure(p)
     p.use_ticks = 0
 
 

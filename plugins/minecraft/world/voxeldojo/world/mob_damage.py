@@ -23,10 +23,10 @@ from voxeldojo.world.constants import (
     PANIC_TICKS,
     RARE_CHANCE,
 )
-from voxeldojo.world.drops import spill
+from voxeldojo.world.drops import Drops, spill
 from voxeldojo.world.items import ID as ITEM
 from voxeldojo.world.jit import part
-from voxeldojo.world.mob_kinds import ARMOR, FALLS, FLEES, LOOT, RARE, SHEEP, XP
+from voxeldojo.world.mob_kinds import ARMOR, FALLS, FLEES, LOOT, RARE, ROLLS, SHEEP, XP
 from voxeldojo.world.mob_motion import block_of
 from voxeldojo.world.rng import draw, pick
 from voxeldojo.world.state import World
@@ -38,10 +38,25 @@ LOOTS, RARES = LOOT.shape[1], RARE.shape[1]
 
 
 @part
+def _roll(drops: Drops, clock: Any, m: Any) -> None:
+    """Create the drops of a mob whose kind draws some of its drops."""
+    kind, entries = int(m.kind), 0
+    while entries < LOOTS and LOOT[kind, entries, 3] > 0:
+        entries += 1
+    for _ in range(ROLLS[kind, 0] + pick(clock, ROLLS[kind, 1] - ROLLS[kind, 0] + 1)):
+        n = pick(clock, entries)
+        quantity = LOOT[kind, n, 2] + pick(clock, LOOT[kind, n, 3] - LOOT[kind, n, 2] + 1)
+        if quantity > 0:
+            spill(drops, clock, m.x, m.y, m.z, LOOT[kind, n, 0], quantity, 0, 0)
+
+
+@part
 def _die(world: World, m: Any) -> None:
     drops, clock = world.drops, world.clock[0]
     kind, mine = int(m.kind), m.hit_ticks > 0
-    for n in range(LOOTS):
+    if ROLLS[kind, 1] > 0:
+        _roll(drops, clock, m)
+    for n in range(LOOTS if ROLLS[kind, 1] == 0 else 0):
         most, odds = LOOT[kind, n, 3], LOOT[kind, n, 4]
         if odds > 0 and not (mine and pick(clock, odds) == 0):
             continue

@@ -65,6 +65,8 @@ class Kind(NamedTuple):
     :ivar weight: how often the kind spawns, relative to other kinds; 0 means that only missions and ``/summon`` bring
         the kind.
     :ivar group: the number of mobs in a spawned group.
+    :ivar rolls: the least and the largest number of draws among the drops, each of which gives one of them; 0 means
+        that a mob leaves every drop.
     :ivar rare: the rare drops; a killed mob can leave one of them in addition to its other drops.
     :ivar xp: the minimal and maximal experience that the player gets for killing the mob.
     """
@@ -97,6 +99,7 @@ class Kind(NamedTuple):
     weight: int
     group: int
     loot: tuple[Loot, ...]
+    rolls: tuple[int, int]
     rare: tuple[int, ...]
     xp: tuple[int, int]
 
@@ -116,6 +119,7 @@ def _loot(text: str) -> Loot:
 
 def _kind(row: dict[str, str]) -> Kind:
     least, most = row["xp"].split("-")
+    rolls = (row["rolls"] or "0-0").split("-")
     return Kind(
         name=row["name"],
         half=float(row["half"]),
@@ -145,6 +149,7 @@ def _kind(row: dict[str, str]) -> Kind:
         weight=int(row["weight"]),
         group=int(row["group"]),
         loot=tuple(_loot(text) for text in (*row["drops"].split(), *row["prizes"].split())),
+        rolls=(int(rolls[0]), int(rolls[1])),
         rare=tuple(ITEM[name] for name in row["rare"].split()),
         xp=(int(least), int(most)),
     )
@@ -173,6 +178,7 @@ BURNS, CLIMBS, LEAPS, HOPS, SPITS, NEUTRAL, PACK, MONSTER = (
 )
 PLUNGE, CALM_LIGHT = (np.array([0, *(getattr(kind, name) for kind in TABLE)]) for name in ("plunge", "calm_light"))
 XP = np.array([(0, 0), *(kind.xp for kind in TABLE)])
+ROLLS = np.array([(0, 0), *(kind.rolls for kind in TABLE)])
 WEIGHT, GROUP = (np.array([0, *(getattr(kind, name) for kind in TABLE)]) for name in ("weight", "group"))
 LOOT = np.zeros((len(NAMES), max(len(kind.loot) for kind in TABLE), 5), np.int64)
 """By kind: item, item if the mob burns, minimum, maximum, odds (``Loot``); padded with zeros."""
@@ -186,9 +192,10 @@ for _id, _row in enumerate(TABLE, start=1):
     RARE[_id, : len(_row.rare)] = _row.rare
 
 COW, SHEEP, CHICKEN, ZOMBIE = (ID[name] for name in ("cow", "sheep", "chicken", "zombie"))
-SKELETON, CREEPER, ENDERMAN, BAT = (ID[name] for name in ("skeleton", "creeper", "enderman", "bat"))
+SKELETON, CREEPER, ENDERMAN, BAT, WITCH = (ID[name] for name in ("skeleton", "creeper", "enderman", "bat", "witch"))
 """Cows give milk. Sheep give wool, have a colour and eat grass. Chickens lay eggs and flutter. A zombie that
 walks around ends its walk before it hunts. Skeletons shoot arrows. Creepers explode. Endermen teleport. Bats fly.
+Witches throw potions.
 """
 BUSY = (SIGHT > 0) | BURNS | (SHY > 0) | SPITS
 """Whether a mob of the kind has behaviour in every tick, in addition to its motion."""
@@ -196,6 +203,6 @@ BUSY[CHICKEN] = True
 for _array in (
     *(HALF, TALL, EYES, LIFE, ARMOR, SPEED, STROLLS, FLEES, SHY, STEP, FALLS, SIGHT, ATTACK, REACH),
     *(BURNS, CLIMBS, LEAPS, HOPS, SPITS, NEUTRAL, PACK, MONSTER, PLUNGE, CALM_LIGHT, BUSY),
-    *(MORE_LIFE, XP, WEIGHT, GROUP, LOOT, RARE),
+    *(MORE_LIFE, XP, ROLLS, WEIGHT, GROUP, LOOT, RARE),
 ):
     _array.flags.writeable = False

@@ -1,4 +1,6 @@
-"""Mobs that attack from afar. A skeleton keeps its distance and shoots arrows (``EntityAIAttackRangedBow``, 1.11.2)."""
+"""Mobs that attack from afar. A skeleton keeps its distance and shoots arrows (``EntityAIAttackRangedBow``, 1.11.2). A
+witch throws potions and drinks some (``EntityWitch``, 1.11.2).
+"""
 
 from __future__ import annotations
 
@@ -15,24 +17,43 @@ from voxeldojo.world.constants import (
     BOW_FAR,
     BOW_NEAR,
     BOW_REACH,
+    EYE_HEIGHT,
+    HEALING,
     LOOK_AHEAD,
     MOB_FALL,
     PLAYER_HEIGHT,
+    POTION_RISE,
+    POTION_SPEED,
+    POTION_SPREAD,
     SHOT_BELOW,
     STRAFE_CHANCE,
     STRAFE_EVERY,
     STRAFE_PACE,
+    WITCH_BELOW,
+    WITCH_DRINKS,
+    WITCH_EVERY,
+    WITCH_FAR,
+    WITCH_HEALS,
+    WITCH_NEAR,
+    WITCH_POISONS,
+    WITCH_QUENCHES,
+    WITCH_REACH,
+    WITCH_WEAKENS,
 )
+from voxeldojo.world.effects import HARMS, POISONS, SLOWS, WEAKENS
 from voxeldojo.world.jit import part
-from voxeldojo.world.mob_kinds import EYES, SIGHT, SPEED
+from voxeldojo.world.mob_kinds import EYES, LIFE, SIGHT, SPEED
 from voxeldojo.world.mob_senses import barred, sees
-from voxeldojo.world.projectiles import ARROW, launch
+from voxeldojo.world.projectiles import ARROW, POTION, launch
 from voxeldojo.world.rng import draw
 from voxeldojo.world.state import World
 
 AIMS, SIDLES, CLOCKWISE, BACKWARDS = 1, 2, 4, 8
 """Bits of the ``mode`` of a skeleton: it aims at the player; it walks sideways; it does so clockwise; it also walks
 backwards.
+"""
+HUNTS, STANDS, HEALS, QUENCHES = 1, 2, 4, 8
+"""Bits of the ``mode`` of a witch: it hunts; it stands near the player; it drinks healing; it drinks fire resistance.
 """
 FARTHEST, NEAREST = BOW_FAR * BOW_REACH**2, BOW_NEAR * BOW_REACH**2
 """Squared distances beyond which a skeleton comes nearer and below which it goes back while it walks sideways."""
@@ -63,7 +84,7 @@ def aim_bow(world: World, m: Any, away: float) -> None:
         m.cooldown = BOW_EVERY + BOW_DRAW
         y, dx, dz = m.y + EYES[m.kind] - SHOT_BELOW, p.x - m.x, p.z - m.z
         dy = p.y + PLAYER_HEIGHT / 3.0 - y + math.hypot(dx, dz) * ARROW_RISE
-        launch(world, m, ARROW, y, dx, dy, dz, ARROW_SPEED, ARROW_SPREAD)
+        launch(world, m, ARROW, 0, y, dx, dy, dz, ARROW_SPEED, ARROW_SPREAD)
 
 
 @part
@@ -81,3 +102,48 @@ def sidle(blocks: Blocks, m: Any, pace: float) -> float:
         m.mode ^= CLOCKWISE
         return 0.0
     return float(SPEED[m.kind] * STRAFE_PACE)
+
+
+@part
+def brew(world: World, m: Any) -> None:
+    """Let a witch drink: healing when it is hurt, fire resistance when it burns, which puts the fire out."""
+    clock, mode = world.clock[0], int(m.mode)
+    if mode & (HEALS | QUENCHES):
+        if m.cooldown == 0:
+            if mode & HEALS:
+                m.life = min(LIFE[m.kind], m.life + HEALING)
+            else:
+                m.fire_ticks = 0
+            m.mode, m.cooldown = mode & (HUNTS | STANDS), WITCH_EVERY - WITCH_DRINKS
+        return
+    if m.fire_ticks > 0 and draw(clock) < WITCH_QUENCHES:
+        m.mode, m.cooldown = mode | QUENCHES, WITCH_DRINKS
+    elif m.life < LIFE[m.kind] and draw(clock) < WITCH_HEALS:
+        m.mode, m.cooldown = mode | HEALS, WITCH_DRINKS
+
+
+@part
+def throw_potion(world: World, m: Any, away: float) -> None:
+    """Let a hunting witch stand within its reach of a player whom it sees, and throw a potion when its ``cooldown``
+    ends.
+
+    :param away: the squared distance to the player.
+    """
+    p, clock = world.player[0], world.clock[0]
+    near = away <= WITCH_REACH * WITCH_REACH and sees(world, m, SIGHT[m.kind])
+    if not m.mode & HUNTS and not m.mode & (HEALS | QUENCHES):
+        m.cooldown = WITCH_EVERY
+    m.mode = HUNTS | (m.mode & (HEALS | QUENCHES)) | (STANDS if near else 0)
+    if not near or m.cooldown > 0 or m.mode & (HEALS | QUENCHES):
+        return
+    m.cooldown = WITCH_EVERY
+    y, dx, dz = m.y + EYES[m.kind] - SHOT_BELOW, p.x + p.vx - m.x, p.z + p.vz - m.z
+    flat, potion = math.hypot(dx, dz), HARMS
+    if flat >= WITCH_FAR and p.slowness == 0:
+        potion = SLOWS
+    elif p.life >= WITCH_POISONS and p.poison == 0:
+        potion = POISONS
+    elif flat <= WITCH_NEAR and p.weakness == 0 and draw(clock) < WITCH_WEAKENS:
+        potion = WEAKENS
+    dy = p.y + EYE_HEIGHT - WITCH_BELOW - m.y + flat * POTION_RISE
+    launch(world, m, POTION, potion, y, dx, dy, dz, POTION_SPEED, POTION_SPREAD)

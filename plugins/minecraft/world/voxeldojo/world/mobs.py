@@ -88,10 +88,11 @@ from voxeldojo.world.mob_kinds import (
     SPITS,
     STROLLS,
     TALL,
+    WITCH,
     ZOMBIE,
 )
 from voxeldojo.world.mob_motion import shove, step_body
-from voxeldojo.world.mob_ranged import CLOCKWISE, SIDLES, aim_bow, sidle
+from voxeldojo.world.mob_ranged import CLOCKWISE, HEALS, HUNTS, QUENCHES, SIDLES, aim_bow, brew, sidle, throw_potion
 from voxeldojo.world.mob_senses import barred, calmed, sees
 from voxeldojo.world.mob_teleports import haunt
 from voxeldojo.world.rng import draw, pick
@@ -172,6 +173,8 @@ def _hunt(world: World, m: Any, p: Any) -> None:
             aim_bow(world, m, away)
         elif kind == CREEPER:
             swell(world, m, away)
+        elif kind == WITCH:
+            throw_potion(world, m, away)
         elif m.cooldown == 0 and away <= REACH[m.kind] * REACH[m.kind] + PLAYER_WIDTH:
             _strike(world, m)
         if LEAPS[kind] and m.on_ground and LEAPS_FROM <= away <= LEAPS_TO and draw(clock) < LEAPING:
@@ -180,6 +183,8 @@ def _hunt(world: World, m: Any, p: Any) -> None:
         shrink(m)
     elif kind == SKELETON:
         m.mode = 0
+    elif kind == WITCH:
+        m.mode &= HEALS | QUENCHES
 
 
 @part
@@ -276,6 +281,8 @@ def _live(world: World, m: Any) -> None:
         aim_spit(world, m)
     if kind == ENDERMAN:
         haunt(world, m)
+    elif kind == WITCH:
+        brew(world, m)
     if SIGHT[kind] > 0 and m.kind > 0:
         _hunt(world, m, p)
 
@@ -310,7 +317,7 @@ def step_mobs(world: World) -> None:
         if HOPS[m.kind]:
             pace = hop(blocks, m, pace)
         facing = m.yaw
-        if m.kind == CREEPER and m.mode & SWELLS:
+        if (m.kind == CREEPER and m.mode & SWELLS) or (m.kind == WITCH and m.mode > HUNTS):
             pace = 0.0
         elif m.kind == SKELETON:
             pace = sidle(blocks, m, pace)

@@ -41,6 +41,7 @@ from voxeldojo.world.constants import (
     LEAVE_FLUID,
     PLAYER_HEIGHT,
     PLAYER_WIDTH,
+    SLOWNESS_FACTOR,
     SNEAK_FACTOR,
     SOUL_SAND,
     SPRINT_FACTOR,
@@ -211,6 +212,7 @@ def _walk(world: World, strafe: float, forward: float, marks: int) -> None:
         below = block_at(world.blocks, math.floor(p.x), math.floor(p.y - 1.0), math.floor(p.z))
         drag *= SLIPPERINESS[below]
         pace = WALK_ACCELERATION * (SPRINT_FACTOR if p.sprinting else 1.0)
+        pace *= SLOWNESS_FACTOR if p.slowness > 0 else 1.0
         _accelerate(world, strafe, forward, pace * GROUND_FACTOR / (drag * drag * drag))
     else:
         # A sprint increases the acceleration in the air by 30 %, as it does on the ground.

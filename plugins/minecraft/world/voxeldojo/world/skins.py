@@ -182,6 +182,15 @@ MODELS: Final[dict[str, list[Part]]] = {
         Part((-8, 2, -0.3), (-2, 10, 0.3), "bat_wing"),
         Part((2, 2, -0.3), (8, 10, 0.3), "bat_wing"),
     ],
+    "witch": [
+        Part((-4, 24, -4), (4, 34, 4), "witch_skin", "witch_face"),
+        Part((-1, 23, 4), (1, 27, 6), "witch_skin"),
+        Part((-4, 0, -3), (4, 24, 3), "witch_robe"),
+        Part((-8, 16, 1), (8, 20, 5), "witch_robe"),
+        Part((-5, 32, -5), (5, 34, 5), "witch_hat"),
+        Part((-3.5, 34, -3.5), (3.5, 36.5, 3.5), "witch_hat"),
+        Part((-2, 36.5, -2.5), (2, 39, 1.5), "witch_hat"),
+    ],
     "wolf": [
         Part((-3, 7, -8), (3, 13, 1), "wolf_fur"),
         Part((-4, 6, 0), (4, 13.5, 6), "wolf_mane"),
@@ -314,6 +323,9 @@ def tiles() -> dict[str, Tile]:
         "enderman_skin": paint.grain("enderman", "161616", 0.25, 2, 2),
         "bat_fur": paint.grain("bat", "4c3e30", 0.2, 2, 2),
         "bat_wing": paint.grain("bat_wing", "2e2620", 0.15, 1, 4),
+        "witch_skin": paint.grain("witch", "b08a74", 0.06, 2, 2),
+        "witch_robe": paint.grain("witch_robe", "3c2450", 0.16, 2, 3),
+        "witch_hat": paint.grain("witch_hat", "2a2030", 0.14, 2, 2),
         "wolf_fur": paint.grain("wolf", "cfcac4", 0.1, 1, 2),
         "wolf_mane": paint.grain("wolf_mane", "b4aca4", 0.14, 1, 2),
         "wolf_muzzle": paint.grain("wolf_muzzle", "d8cbb4", 0.06),
@@ -382,6 +394,10 @@ def tiles() -> dict[str, Tile]:
     out["bat_face"] = _eight(
         ["bbbbbbbb", "bbbbbbbb", "bkkbbkkb", "bkkbbkkb", "bbbppbbb", "bbbppbbb", "bbwbbwbb", "bbbbbbbb"],
         {"b": "4c3e30", "k": "080808", "p": "6e4a44", "w": "e8e0d8"},
+    )
+    out["witch_face"] = _eight(
+        ["ssssssss", "ssssssss", "sbbssbbs", "swpsspws", "ssssssss", "ssssssss", "ssmmmmss", "ssssssss"],
+        {"s": "b08a74", "b": "4a3024", "w": "ffffff", "p": "7a2a9a", "m": "6e4a3c"},
     )
     out["wolf_face"] = _eight(
         ["wwwwwwww", "wwwwwwww", "wggwwggw", "wikwwkiw", "wwwwwwww", "wwwwwwww", "wwwwwwww", "wwwwwwww"],

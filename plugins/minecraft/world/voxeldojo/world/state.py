@@ -66,6 +66,8 @@ PLAYER = np.dtype(
         ("attack_held", np.bool_),
         ("bumped", np.bool_),  # blocked by a wall in the last tick
         ("dead", np.bool_),
+        ("poison", np.uint8),  # losses of half a heart that a poison still brings
+        *((name, np.uint8) for name in ("slowness", "weakness")),  # remaining seconds of these effects
     ],
     align=True,
 )

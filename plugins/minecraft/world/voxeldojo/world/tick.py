@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from voxeldojo.world.chunks import SPAWN_CHUNKS, ensure
 from voxeldojo.world.clock import step_clock
+from voxeldojo.world.effects import step_effects
 from voxeldojo.world.health import step_life
 from voxeldojo.world.item_motion import step_drops
 from voxeldojo.world.jit import jit, part
@@ -63,6 +64,7 @@ def _tick(world: World, action: NDArray[np.void]) -> bool:
     spawn_mobs(world)
     run_updates(world)
     step_life(world)
+    step_effects(world)
     step_clock(world)
     return bool(math.floor(p.x / CHUNK) != chunk_x or math.floor(p.z / CHUNK) != chunk_z)
 
