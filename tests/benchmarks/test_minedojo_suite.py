@@ -48,7 +48,8 @@ def lacks(needs: Any) -> Lacks:
         ("cow", "plains", []),
         ("zombie", "extreme_hills", []),
         ("spider", "forest", []),
-        ("creeper", "plains", ["mob: creeper"]),
+        ("creeper", "plains", []),
+        ("slime", "plains", ["mob: slime"]),
         ("blaze", "nether", ["dimension: nether", "mob: blaze"]),
     ],
 )
