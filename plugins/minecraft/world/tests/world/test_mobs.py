@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from voxeldojo.saving import pack, unpack
 from voxeldojo.world.blocks import ID as BLOCK
 from voxeldojo.world.chunks import generate
 from voxeldojo.world.collide import overlaps
@@ -953,6 +954,26 @@ def test_a_hurt_witch_drinks_healing_and_a_burning_witch_puts_the_fire_out(scene
             scene.tick()
             burns[-1] += 1
     assert 33 <= np.median(burns) <= 120
+
+
+def test_a_restored_world_with_an_arrow_in_flight_plays_on_equally() -> None:
+    world, action = generate(3, "plains"), np.zeros(1, ACTION)
+    world.clock["time"] = NIGHT
+    player = world.player[0]
+    for number, kind in enumerate(("skeleton", "creeper", "enderman", "bat", "witch")):
+        summon(world, KIND[kind], float(player["x"]) + 6, float(player["y"]), float(player["z"]) + number - 2)
+    for _ in range(200):
+        tick(world, action)
+        if (world.drops["alive"] & (world.drops["quantity"] == 0)).any():
+            break
+    assert (world.drops["alive"] & (world.drops["quantity"] == 0)).any()
+    again, _ = unpack(pack(world, {}))
+    for _ in range(100):
+        tick(world, action)
+        tick(again, action)
+    assert [array.tolist() for array in (world.mobs, world.drops, world.player)] == [
+        array.tolist() for array in (again.mobs, again.drops, again.player)
+    ]
 
 
 def state(world: World) -> tuple[bytes, ...]:
