@@ -29,15 +29,19 @@ from journey import (
 from rlgpt import extend
 from rlgpt.agents.base import Brief
 from rlgpt.agents.planner import Check, FixedPlanner, Planner
-from rlgpt.domain import GoalGraph, GraphEvidence, SubGoal
+from rlgpt.domain import Bundle, BundledGraph, CodedAction, GoalGraph, GraphEvidence, SubGoal
 from rlgpt.errors import BundleError
 from rlgpt.loop import Seeds
 from rlgpt.options import load_bundle
 from rlgpt.planner import GraphPolicy, PlannerSettings, run
+from rlgpt.planner.player import Actor, GraphPlayer
 from rlgpt.planner.records import Decision, Playing, Starts
 from rlgpt.planner.stored import kept_of, newest
+from rlgpt.planner.sub_task import Part, PartFactory, task_of
 from rlgpt.report import write_page
+from rlgpt.rl.base import EnvSpec
 from rlgpt.runs import Run
+from rlgpt.sandbox import SandboxLimits
 from rlgpt.testing.counting import counted
 from rlgpt.testing.grid import USE, GridPlugin
 
@@ -263,6 +267,56 @@ def test_graph_policy_plays_the_bundle_and_the_report_draws_the_graph(tmp_path: 
     shown = newest(Run.open(tmp_path / "run"))
     assert shown is not None
     assert shown.graph == GRAPH
+
+
+INSIDE = SubGoal(
+    name="inside",
+    goal="The agent is left of column 5",
+    done="def done(view, memory):\n    memory['asked'] = memory.get('asked', 0) + 1\n    return view['agent'][1] < 5\n",
+    standing=True,
+    horizon=10,
+)
+GUARDED = GoalGraph(nodes=(INSIDE, DOOR.model_copy(update={"needs": ()})))
+BACK = CodedAction(name="back", doc="go back", source="def run():\n    yield go(direction='left', cells=2)\n")
+OUT = CodedAction(
+    name="out",
+    doc="go out",
+    source="def run():\n    for _ in range(6):\n        yield go(direction='right', cells=1)\n",
+)
+
+
+def test_standing_sub_goal_interrupts_a_coded_action_between_two_primitives() -> None:
+    plugin, columns = GridPlugin(), list[int]()
+    actors = {}
+    for node, action in ((INSIDE, BACK), (GUARDED.last, OUT)):
+        factory = PartFactory(lambda _: GridPlugin(), Part(TASK, None if node is GUARDED.last else node.predicate))
+        setup = plugin.default_setup(TASK).model_copy(update={"coded_actions": (action.name,)})
+        actors[node.name] = Actor(EnvSpec(task_of(TASK, GUARDED, node), setup, (action,), factory), "code")
+    seen = lambda env, step: columns.append(env.unwrapped.agent[1])  # noqa: E731
+    with GraphPlayer(plugin, TASK, GUARDED, actors, limits=SandboxLimits(), on_step=seen) as player:
+        played = player.play(3)
+    out = [c for c in played.graph.calls if c.node == "door_open" and c.ended == "interrupted"]
+    assert len(out) > 3
+    assert all(call.steps < 6 for call in out), "the action takes six steps if nothing interrupts it"
+    assert max(columns) == 5
+
+
+def test_graph_policy_interrupts_a_coded_action_for_a_standing_sub_goal() -> None:
+    plugin, columns = GridPlugin(), list[int]()
+    env = extend(plugin.make_env(TASK, seed=0), actions=[BACK, OUT], plugin=plugin, task=TASK)
+    order = {"inside": ("back",), "door_open": ("out",)}
+    bundle = Bundle(schema_version=4, actions=(BACK, OUT), graph=BundledGraph(graph=GUARDED, actions=order))
+    policy = GraphPolicy(bundle, env)
+    env.reset(seed=3)
+    policy.reset()
+    ends = []
+    for _ in range(8):
+        _, _, _, _, info = env.step(policy.act())
+        ends.append((info["action"], info["ended"]))
+        columns.append(env.unwrapped.agent[1])  # type: ignore[attr-defined]
+    assert ("out", "interrupted") in ends
+    assert ("out", "returned") not in ends
+    assert max(columns) == 5
 
 
 def test_graph_of_one_sub_goal_gives_a_run_without_a_planner(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ interrupts the call in progress.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -27,6 +27,7 @@ class Stepper(Protocol):
 
     context: Context
     verdicts: list[Verdict]
+    interrupts: Callable[[], bool] | None
 
     @property
     def duration(self) -> int: ...
@@ -81,8 +82,11 @@ class Calls:
             here = self.current = InProgress(choice.coded.name, call, running)
             yield from here.begin()
         while not here.is_over and (every is None or lane.duration < every):
+            pieces = here.pieces
             over = yield from lane.advance(self._corrected(here.proposal, choice.residual))
             yield from here.go_on(over)
+            if lane.interrupts is not None and here.pieces > pieces and not here.is_over and lane.interrupts():
+                yield from here.interrupt()
         return self._after(here, lane)
 
     def stand_aside(self, episode_ended: bool, lane: Stepper) -> Effects[Call]:

@@ -42,6 +42,8 @@ class Lane:
     :ivar measurement: metrics and score of the episode so far.
     :ivar verdicts: the verdicts on code in the current decision so far.
     :ivar on_reward: a function that is called after each primitive step, with the step's low-level action and reward.
+    :ivar interrupts: a function that is called between two primitives of a coded action, and says whether the coded
+        action ends there; None if nothing interrupts coded actions.
     """
 
     def __init__(
@@ -67,6 +69,7 @@ class Lane:
         self._guarded: Mapping[str, Plain] | None = None
         self._quarantine = Quarantine(quarantined)
         self.on_reward: Callable[[Any, float], None] | None = None
+        self.interrupts: Callable[[], bool] | None = None
         setup.check_names(quarantined or ())
 
     # -- episodes -----------------------------------------------------------------------------------------------------

@@ -26,6 +26,11 @@ class InProgress:
         self.proposal: Any = None
         self.is_over, self._reported = False, 0
 
+    @property
+    def pieces(self) -> int:
+        """The number of primitives that have begun in this call."""
+        return self._call.pieces
+
     def begin(self) -> Effects[None]:
         """Run the code until its first proposed low-level action."""
         return self._resume(None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple, Self
 from weakref import WeakKeyDictionary
 
@@ -101,7 +102,7 @@ class GraphPlayer:
     The call of a sub-goal ends when its predicate is True, its horizon is reached, its code is stuck, or the episode
     ends. After each call, the predicates of all sub-goals decide which sub-goal is called next
     (:class:`~rlgpt.planner.agenda.Agenda`). A standing sub-goal that no longer holds interrupts the current call after
-    a decision.
+    a decision, or between two primitives of a coded action.
 
     :param plugin: the plugin of the whole task.
     :param actors: for each sub-goal, the code or policy that plays it. If a sub-goal that is missing in ``actors`` must
@@ -171,7 +172,7 @@ class GraphPlayer:
         _, info = self._root.reset(seed=seed)
         self._heard.begin(info)
         self.context, self.stopped = self._root.context, False
-        self.verdicts = self._predicates.reset(self._view(), seed=0, quarantined=())
+        self.verdicts, self._asked = self._predicates.reset(self._view(), seed=0, quarantined=()), 0
         return self._predicates.answers.predicates
 
     def play(self, seed: int, *, until: str | None = None) -> Played:
@@ -236,6 +237,8 @@ class GraphPlayer:
         env, actor, heard = self._open(node), self._actors[node.name], self._heard
         observation, _ = env.take_over(self.context, heard.info, seed)
         self.context = env.extended.context
+        interrupts = partial(self._interrupts, node, agenda) if self._graph.standing else None
+        env.extended.lane.interrupts = interrupts
         acting, decisions = actor.acting, 0
         choose = acting.chooser(env.form)
         stuck = Stuck(node.horizon) if acting.may_stop else None
@@ -254,7 +257,7 @@ class GraphPlayer:
                 return "horizon", decisions
             if stuck is not None and stuck.after(info, env.extended.view):
                 return "stuck", decisions
-            if self._graph.standing and agenda.interrupts(node, self._holds()):
+            if interrupts is not None and interrupts():
                 return "interrupted", decisions
 
     def _open(self, node: SubGoal) -> PolicyEnv:
@@ -272,8 +275,14 @@ class GraphPlayer:
     def _view(self) -> dict[str, Any]:
         return self._plugin.view(self.context)
 
+    def _interrupts(self, node: SubGoal, agenda: Agenda) -> bool:
+        return agenda.interrupts(node, self._holds())
+
     def _holds(self) -> Mapping[str, bool]:
-        self.verdicts = (*self.verdicts, *self._predicates.update(self._view()))
+        """For each sub-goal, whether it holds now. Predicates are called at most once at each primitive step."""
+        if self._asked != self._heard.steps:
+            self._asked = self._heard.steps
+            self.verdicts = (*self.verdicts, *self._predicates.update(self._view()))
         return self._predicates.answers.predicates
 
     def _note(self, reached: dict[str, int], holds: Mapping[str, bool]) -> None:

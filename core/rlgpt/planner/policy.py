@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -49,14 +50,15 @@ class GraphPolicy:
         limits = limits or SandboxLimits()
         enough = limits.model_copy(update={"instances": max(limits.instances, len(self._graph.nodes))})
         predicates = tuple(n.predicate for n in self._graph.nodes)
-        self._asked = StepFunctions(predicates, library_of(env.plugin, env.task), Sandbox(enough))
+        self._predicates = StepFunctions(predicates, library_of(env.plugin, env.task), Sandbox(enough))
         self._node: SubGoal | None = None
 
     def reset(self) -> None:
         """Begin an episode. Call ``GraphPolicy.reset()`` after each ``env.reset()``."""
-        self._asked.reset(self._env.view(), seed=0, quarantined=())
+        self._predicates.reset(self._env.view(), seed=0, quarantined=())
         self._agenda = Agenda(self._graph, [name for name, played in self._actions.items() if played])
-        self._node, self._start, self._turn = None, 0, 0
+        self._node, self._start, self._turn, self._asked = None, 0, 0, self._env.primitive_steps
+        self._env.lane.interrupts = self._interrupts if self._graph.standing else None
 
     @property
     def sub_goal(self) -> str:
@@ -68,8 +70,7 @@ class GraphPolicy:
 
         :raises BundleError: the graph needs a sub-goal for which the bundle has no coded action.
         """
-        self._asked.update(self._env.view())
-        holds, steps, node = self._asked.answers.predicates, self._env.primitive_steps, self._node
+        holds, steps, node = self._holds(), self._env.primitive_steps, self._node
         if node is not None and (ended := self._ended(node, steps)) is not None:
             self._agenda.ended(Call(node=node.name, start=self._start, steps=steps - self._start, ended=ended))
             node = None
@@ -85,9 +86,19 @@ class GraphPolicy:
         return self._env.extension.write(names[(self._turn - 1) % len(names)])
 
     def _ended(self, node: SubGoal, steps: int) -> CallEnd | None:
-        holds = self._asked.answers.predicates
+        holds = self._holds()
         if holds[node.name] and node.name != self._graph.last.name:
             return "done"
         if steps - self._start >= node.horizon:
             return "horizon"
         return "interrupted" if self._agenda.interrupts(node, holds) else None
+
+    def _interrupts(self) -> bool:
+        return self._node is not None and self._agenda.interrupts(self._node, self._holds())
+
+    def _holds(self) -> Mapping[str, bool]:
+        """For each sub-goal, whether it holds now. Predicates are called at most once at each primitive step."""
+        if self._asked != self._env.primitive_steps:
+            self._asked = self._env.primitive_steps
+            self._predicates.update(self._env.view())
+        return self._predicates.answers.predicates
