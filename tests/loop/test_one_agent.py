@@ -113,3 +113,8 @@ def test_replay_chooses_among_the_recordings_of_its_team(tmp_path: Path) -> None
         choosable(config(agents=alone), [two])
     with pytest.raises(TranscriptError, match="slow and fast agent that sees images"):
         choosable(config(evidence="both"), paths)
+    seeing = tmp_path / "seeing.jsonl"
+    first, *rest = Transcript.read(two).entries
+    content.model_copy(update={"entries": (first, *(e.model_copy(update={"images": 2}) for e in rest))}).write(seeing)
+    assert choosable(config(evidence="both"), [*paths, seeing]) == (seeing,)
+    assert choosable(config(), [*paths, seeing]) == (two,), "its model did not get the images"

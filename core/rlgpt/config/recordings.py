@@ -77,9 +77,9 @@ def choosable(config: RunConfig, transcripts: Sequence[Path]) -> tuple[Path, ...
 
 
 def fits(path: Path, need: Need) -> bool:
-    """Whether a recording begins with a request of the role in ``need`` and, if ``need.images``, has requests with
-    images. The recording of a planner also has requests of the slow agent, but only about sub-goals.
+    """Whether a recording begins with a request of the role in ``need``, and has requests with images exactly if
+    ``need.images``. The recording of a planner also has requests of the slow agent, but only about sub-goals.
     """
     entries = Transcript.read(path).entries
     first = entries[0].key.role if entries else None
-    return first == need.role and (not need.images or any(e.images for e in entries))
+    return first == need.role and any(e.images for e in entries) == need.images
