@@ -29,12 +29,14 @@ class Case:
     :ivar adds: a text that says what learning could improve on code.
     :ivar selection_episodes: the number of episodes in each evaluation of code or policy; 0 means the default number of
         a run.
+    :ivar in_suite: whether the task is in the suite today. The results of a task that has left the suite are kept.
     """
 
     task: str
     adds: str
     settings: Mapping[str, Any] = field(default_factory=dict)
     selection_episodes: int = 0
+    in_suite: bool = True
 
     def find(self) -> tuple[Any, Any, Any, tuple[Path, ...]]:
         """Return the plugin, the task with its settings, the factory with which an environment's recipe makes the
@@ -99,6 +101,12 @@ CASES: Mapping[str, Case] = {
         "mujoco_car/winding_road_wet",
         "how fast to enter a bend with observations that are 0.5 s old, and how to correct a slide",
         {"sensor_delay": 0.5, "friction": 0.2},
+        in_suite=False,  # The calibration of the present recordings is above 0.8.
+    ),
+    "slippery_road": Case(
+        "mujoco_car/winding_road_wet",
+        "how fast to enter a bend with observations that are 0.5 s old, and how to correct a slide",
+        {"sensor_delay": 0.5, "friction": 0.15},
     ),
     "one_leg": Case(
         "furniture/one_leg_medium",
