@@ -92,6 +92,28 @@ def test_last_iteration_of_a_recording_trains_with_all_remaining_steps(tmp_path:
     assert record.steps.lost == 0
 
 
+def test_iteration_without_a_recorded_setup_is_kept_when_the_recording_ends(tmp_path: Path) -> None:
+    """The recording has an iteration whose code was not trained, and ends. So there is no reply for a training's
+    setup, and the run keeps the code.
+    """
+
+    def untrained(request: Request) -> str:
+        if request.key.role in ("setup", "critic"):
+            raise TranscriptEnded("one iteration without a training is recorded")
+        return half_solved(request)
+
+    settings = SETTINGS.model_copy(update={"budget": 1500, "min_decisions": 1000})
+    result = run(context(tmp_path, NeverTrains(), FakeLLM(untrained), settings=settings))
+    assert isinstance(result.stopped, TranscriptEnded)
+    (iteration,) = result.history
+    assert iteration.training is None
+    assert iteration.evaluation == iteration.code_evaluation
+    assert result.report is not None
+    assert Run.open(tmp_path).iterations() == result.history
+    record = Run.open(tmp_path).record
+    assert (record.status, record.steps.lost) == ("stopped", 0)
+
+
 def test_run_killed_before_the_race_of_its_last_iteration_resumes_with_the_same_result(tmp_path: Path) -> None:
     """The recording ends after one iteration, so this iteration is the last one: its race may take all steps that are
     left for judging, also after a resume.

@@ -105,19 +105,26 @@ def _stored(ctx: LoopContext, brief: Brief, history: History) -> Iteration:
 
 def _learned_at_last(ctx: LoopContext, brief: Brief, history: History) -> History:
     """Train in the newest iteration of ``history``, if this iteration saved its steps for a later iteration that will
-    not run. Returns the changed history.
+    not run. Returns the changed history. If the setup of this training needs a reply that there will not be, the
+    iteration stays as it is.
     """
     if not history or not ctx.agents.train or ctx.agents.evaluate == "code":
         return history
     *before, newest = history
     if newest.training is not None or newest.code_evaluation is None or ctx.is_solved(newest.kept):
         return history
-    ctx.run.once(f"iterations/{newest.index}/last", Last, Last)
-    ctx.run.forget(f"iterations/{newest.index}/iteration")
-    again = _stored(ctx, brief, tuple(before))
+    folder = f"iterations/{newest.index}"
+    ctx.run.once(f"{folder}/last", Last, Last)
+    ctx.run.forget(f"{folder}/iteration")
+    try:
+        again = _stored(ctx, brief, tuple(before))
+    except (BudgetExceeded, TranscriptEnded):
+        ctx.run.rewrite(f"{folder}/iteration", newest)
+        ctx.run.forget(f"{folder}/last")
+        return history
     if newest.critique is not None:
         again = again.model_copy(update={"critique": newest.critique})
-        ctx.run.rewrite(f"iterations/{newest.index}/iteration", again)
+        ctx.run.rewrite(f"{folder}/iteration", again)
     history = (*before, again)
     _tell(ctx, history)
     return history
