@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 from rlgpt.agents.base import Brief, History
 from rlgpt.domain import Evaluation, Iteration, TrainingRecord, Value, best_of
 from rlgpt.errors import BudgetExceeded, LLMError, TranscriptEnded
@@ -96,17 +98,20 @@ class Last(Value):
 
 def _stored(ctx: LoopContext, brief: Brief, history: History) -> Iteration:
     """The iteration after ``history``. A finished iteration is read from the run folder; an unfinished iteration is run
-    now.
+    now. If the last iteration cannot train because the setup needs a reply that there will not be, it ends as an
+    iteration that saves its steps for a later one.
     """
     folder = f"iterations/{len(history)}"
-    last = True if ctx.run.stage(f"{folder}/last", Last) is not None else None
-    return ctx.run.once(f"{folder}/iteration", Iteration, lambda: iterate(ctx, brief, history, last=last))
+    if ctx.run.stage(f"{folder}/last", Last) is not None:
+        with contextlib.suppress(BudgetExceeded, TranscriptEnded):
+            return ctx.run.once(f"{folder}/iteration", Iteration, lambda: iterate(ctx, brief, history, last=True))
+        ctx.run.forget(f"{folder}/last")
+    return ctx.run.once(f"{folder}/iteration", Iteration, lambda: iterate(ctx, brief, history))
 
 
 def _learned_at_last(ctx: LoopContext, brief: Brief, history: History) -> History:
     """Train in the newest iteration of ``history``, if this iteration saved its steps for a later iteration that will
-    not run. Returns the changed history. If the setup of this training needs a reply that there will not be, the
-    iteration stays as it is.
+    not run. Returns the changed history.
     """
     if not history or not ctx.agents.train or ctx.agents.evaluate == "code":
         return history
@@ -116,12 +121,7 @@ def _learned_at_last(ctx: LoopContext, brief: Brief, history: History) -> Histor
     folder = f"iterations/{newest.index}"
     ctx.run.once(f"{folder}/last", Last, Last)
     ctx.run.forget(f"{folder}/iteration")
-    try:
-        again = _stored(ctx, brief, tuple(before))
-    except (BudgetExceeded, TranscriptEnded):
-        ctx.run.rewrite(f"{folder}/iteration", newest)
-        ctx.run.forget(f"{folder}/last")
-        return history
+    again = _stored(ctx, brief, tuple(before))
     if newest.critique is not None:
         again = again.model_copy(update={"critique": newest.critique})
         ctx.run.rewrite(f"{folder}/iteration", again)
