@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from rlgpt.domain import CodedAction, Episode, Evaluation, TrainingRecord
 from rlgpt.errors import TranscriptEnded
 from rlgpt.llm.base import Request
-from rlgpt.loop import LoopContext, Observer, Seeds, run
+from rlgpt.loop import LoopContext, Observer, Result, Seeds, run
 from rlgpt.rl.base import EnvSpec
 from rlgpt.rl.evaluation import evaluate_code
 from rlgpt.rl.ppo import PPO
@@ -112,6 +113,44 @@ def test_iteration_without_a_recorded_setup_is_kept_when_the_recording_ends(tmp_
     assert Run.open(tmp_path).iterations() == result.history
     record = Run.open(tmp_path).record
     assert (record.status, record.steps.lost) == ("stopped", 0)
+
+
+def test_first_iteration_whose_setup_is_not_recorded_ends_with_its_code_and_a_resumed_run_trains_it(
+    tmp_path: Path,
+) -> None:
+    """The recording ends before the setup of the first training. The run reports its code. When the run is resumed with
+    a model that replies, the same iteration learns.
+    """
+
+    def without_setup(request: Request) -> str:
+        if request.key.role == "setup":
+            raise TranscriptEnded("no setup is recorded")
+        return half_solved(request)
+
+    settings = SETTINGS.model_copy(update={"iterations": 1})
+
+    def play(answer: Callable[[Request], str]) -> Result:
+        return run(context(tmp_path, PPO(), FakeLLM(answer), settings=settings))
+
+    for _ in range(2):
+        stopped = play(without_setup)
+        assert isinstance(stopped.stopped, TranscriptEnded)
+        (iteration,) = stopped.history
+        assert iteration.training is None
+        assert iteration.evaluation == iteration.code_evaluation
+        assert stopped.report is not None
+        assert stopped.report.evaluation.is_code
+        assert Run.open(tmp_path).iterations() == stopped.history
+        record = Run.open(tmp_path).record
+        assert (record.status, record.steps.lost) == ("stopped", 0)
+    resumed = play(half_solved)
+    assert resumed.stopped is None
+    (iteration,) = resumed.history
+    assert iteration.training is not None
+    assert Run.open(tmp_path).iterations() == resumed.history
+    record = Run.open(tmp_path).record
+    assert (record.status, record.steps.lost) == ("finished", 0)
+    assert record.steps.total == counted(tmp_path / "env_steps")
 
 
 def test_run_killed_before_the_race_of_its_last_iteration_resumes_with_the_same_result(tmp_path: Path) -> None:

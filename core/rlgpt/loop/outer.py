@@ -27,24 +27,28 @@ def learn(ctx: LoopContext, brief: Brief) -> tuple[History, LLMError | None]:
         returned error says that the language model's budget is spent, or that the recording has no further reply.
     :raises LLMError: a request to a language model failed, or none of the replies was usable.
     """
-    history: History = ctx.run.iterations()
+    history = _begun(ctx)
     while not is_finished(ctx, history):
         try:
             history = add_critique(ctx, brief, history)
             iteration = _stored(ctx, brief, history)
         except (BudgetExceeded, TranscriptEnded) as stop:
-            return _learned_at_last(ctx, brief, history), stop
+            ended = _ended_with_code(ctx, brief, history)
+            return _learned_at_last(ctx, brief, history) if ended is None else ended, stop
         history = (*history, iteration)
         _tell(ctx, history)
     return history, None
 
 
-def iterate(ctx: LoopContext, brief: Brief, history: History, *, last: bool | None = None) -> Iteration:
+def iterate(
+    ctx: LoopContext, brief: Brief, history: History, *, last: bool | None = None, learns: bool = True
+) -> Iteration:
     """Run one iteration. For the first iteration of a run, ``history`` is empty. The comments in ``iterate`` name the
     agent that decides each step in the paper.
 
     :param last: whether this is the last iteration. If ``last`` is None, the number of iterations decides whether this
         is the last iteration.
+    :param learns: whether the iteration may train a policy. Otherwise, it ends when its code is judged.
     """
     last = ctx.allotment.is_last(history) if last is None else last
     judging = Judging(ctx, history, last)
@@ -58,7 +62,7 @@ def iterate(ctx: LoopContext, brief: Brief, history: History, *, last: bool | No
     tuned: Evaluation | None = None
     rivals: tuple[Evaluation, ...] = ()
     starts = Reached()
-    if ctx.agents.evaluate == "code" or judging.is_solved_by(code):
+    if not learns or ctx.agents.evaluate == "code" or judging.is_solved_by(code):
         evaluation = code or ctx.unplayed()
     elif code is not None and not stages.is_worth_training(code, setup, here, last=last):
         evaluation = code = judging.complete(code, spec, tried)
@@ -94,6 +98,39 @@ def iterate(ctx: LoopContext, brief: Brief, history: History, *, last: bool | No
 
 class Last(Value):
     """A mark in the folder of an iteration: no later iteration can run, so this iteration is the last one."""
+
+
+class EndedWithCode(Value):
+    """A mark in the folder of an iteration: the replies ended before the setup of its training, so the iteration has
+    only its code. A resumed run asks for the setup again.
+    """
+
+
+def _begun(ctx: LoopContext) -> History:
+    """The finished iterations. An iteration that ended with its code, because the replies ended, becomes unfinished
+    again.
+    """
+    history: History = ctx.run.iterations()
+    if history and ctx.run.stage(mark := f"iterations/{history[-1].index}/ended_with_code", EndedWithCode) is not None:
+        ctx.run.forget(f"iterations/{history[-1].index}/iteration")
+        ctx.run.forget(mark)
+        return history[:-1]
+    return history
+
+
+def _ended_with_code(ctx: LoopContext, brief: Brief, history: History) -> History | None:
+    """End the unfinished iteration after ``history`` with its code, if its code is judged and only the setup of its
+    training needs a reply that there will not be. Returns the changed history; None if there is no such code.
+    """
+    folder = f"iterations/{len(history)}"
+    if ctx.run.stage(f"{folder}/code", Evaluation) is None:
+        return None
+    ctx.run.once(f"{folder}/ended_with_code", EndedWithCode, EndedWithCode)
+    iteration = ctx.run.once(f"{folder}/iteration", Iteration, lambda: iterate(ctx, brief, history, learns=False))
+    ctx.observer.message("no training: its setup needs a reply, and there are no further replies; the code is kept")
+    history = (*history, iteration)
+    _tell(ctx, history)
+    return history
 
 
 def _stored(ctx: LoopContext, brief: Brief, history: History) -> Iteration:
