@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,12 +17,13 @@ from rlgpt.rl.checkpoint import Checkpoint
 from rlgpt.rl.evaluation import evaluate
 from rlgpt.rl.imitation import End
 from rlgpt.rl.network import ActorCritic
-from rlgpt.rl.parameter_search import FEWEST, FOR_EACH, ParameterSearch, SearchState
+from rlgpt.rl.parameter_search import FEWEST, FIRST, FOR_EACH, ParameterSearch, SearchState
 from rlgpt.rl.policy_env import build
 from rlgpt.rl.ppo import PPO
 from rlgpt.rl.reach import reach
 from rlgpt.rl.rollout import stack
 from rlgpt.rl.sac import SAC
+from rlgpt.rl.sac.network import SoftActorCritic
 from rlgpt.testing.counting import TO_ROW, action, grid_spec
 from rlgpt.testing.grid import TASKS
 
@@ -138,6 +140,20 @@ def test_search_goes_on_after_the_training_was_interrupted(tmp_path: Path) -> No
     assert last.points[: len(first.points)] == first.points
 
 
+@pytest.mark.parametrize("length", [20, 60])
+def test_resumed_search_ends_when_the_unbroken_search_ends(length: int, tmp_path: Path) -> None:
+    env = build(plan(tmp_path), seed=0)
+    network = ActorCritic.of(env, Hyperparameters(), seed=0)
+    inputs, generator = stack([env.reset(seed=0)[0]]), torch.Generator().manual_seed(0)
+    search = ParameterSearch(network, 0.6, SearchState())
+    for _ in range(FIRST):
+        search.choose(inputs, [0], generator)
+        search.add(SimpleNamespace(ends=((End(0, False, 0.0, length),),)))  # type: ignore[arg-type]
+    resumed = ParameterSearch(network, 0.6, search.state)
+    for end in (FEWEST * length - 1, FEWEST * length):
+        assert search.is_over(end) is resumed.is_over(end) is (end < FEWEST * length)
+
+
 @pytest.mark.parametrize("changes", [{"plan_prior": 0.0}, {"coded_actions": ("to_row",)}])
 def test_training_has_no_search_without_a_plan_or_without_parameters(changes: dict[str, Any], tmp_path: Path) -> None:
     spec = plan(tmp_path, **changes)
@@ -188,6 +204,24 @@ def test_policy_that_starts_from_a_search_explores_a_quarter_as_much(tmp_path: P
             assert float(found.probabilities[0].max()) == pytest.approx(plans_choice, abs=0.002)
             assert float(found.sample(generator)[:, -1].std()) == pytest.approx(spread, rel=0.05)
             network.start_from(torch.zeros(1))
+
+
+def test_soft_actor_critic_that_starts_from_a_search_explores_a_quarter_as_much(tmp_path: Path) -> None:
+    env = build(plan(tmp_path, plan_prior=0.8), seed=0)
+    network = SoftActorCritic.of(env, Hyperparameters(initial_std=0.6), seed=0, width=8, temperature=0.3)
+    observation, _ = env.reset(seed=0)
+    inputs, generator = stack([observation] * 4000), torch.Generator().manual_seed(0)
+    for plans_choice, spread, mean in ((0.8, 0.6, None), (0.95, 0.15, 0.5)):
+        with torch.no_grad():
+            flat = network.distribution(inputs).sample(generator)
+            probabilities = network.prior(inputs).exp()
+        assert float(probabilities[0].max()) == pytest.approx(plans_choice, abs=1e-5)
+        chosen = flat[:, 0] == probabilities[0].argmax()
+        assert float(chosen.float().mean()) == pytest.approx(plans_choice, abs=0.02)
+        parameter = torch.atanh(flat[chosen, -1])
+        assert float(parameter.std()) == pytest.approx(spread, rel=0.05)
+        assert mean is None or float(parameter.mean()) == pytest.approx(math.atanh(mean), abs=0.02)
+        network.start_from(torch.tensor([0.5]))
 
 
 def test_few_episodes_leave_the_default_parameters(tmp_path: Path) -> None:

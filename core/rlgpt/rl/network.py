@@ -37,9 +37,11 @@ observation (Andrychowicz et al., 2021, section 3.2).
 
 AFTER_SEARCH = 0.25
 """Factor of the exploration of a policy that starts from parameters that a search found. The standard deviation of
-these parameters and the probability of choices that differ from the plan's choice are multiplied by this factor. With
-full exploration, such a policy succeeds less often than code alone, and the training does not make up for this loss.
+these parameters (in soft actor-critic, of corrections, too) and the probability of choices that differ from the plan's
+choice are multiplied by this factor. With full exploration, such a policy succeeds less often than code alone, and the
+training does not make up for this loss.
 """
+
 RESIDUAL_STD = 0.1
 """Initial standard deviation of a correction, as a share of its range. The value is small, so that a new policy hardly
 changes the steps of the code.
@@ -70,12 +72,16 @@ class PolicyNetwork(nn.Module, ABC):
     :ivar plan: tensor ``[choices]`` with a position in ``obs`` for each choice of the selector. The number in ``obs``
         at the position of a choice is 1 if this choice is the plan's choice. The position of a choice is -1 if ``obs``
         has no number for it.
+    :ivar deviation: factor of the probability ``1 - plan_prior`` of the choices that differ from the plan's choice:
+        :data:`AFTER_SEARCH` after a parameter search, else 1.
     :ivar sees_images: whether the observation contains images.
     """
 
     layout: ActionLayout
     plan: torch.Tensor
+    deviation: torch.Tensor
     sees_images = False
+    _plan_prior: float
 
     @property
     def device(self) -> torch.device:
@@ -92,6 +98,10 @@ class PolicyNetwork(nn.Module, ABC):
         """
         return self.distribution({key: entry.to(self.device) for key, entry in batch.items()}).sample(generator)
 
+    def _plan_logits(self, batch: Batch) -> torch.Tensor:
+        """The logits ``[B, choices]`` of the prior for the plan's choice (:func:`plan_logits`)."""
+        return plan_logits(batch, self.plan, 1 - (1 - self._plan_prior) * self.deviation)
+
     @abstractmethod
     def distribution(self, batch: Batch) -> PolicyDistribution:
         """The policy's action distribution at each observation of a batch.
@@ -102,8 +112,8 @@ class PolicyNetwork(nn.Module, ABC):
 
     @abstractmethod
     def start_from(self, parameters: torch.Tensor) -> None:
-        """Make ``parameters`` the most likely parameters of the coded actions. ``start_from`` is called only before the
-        first update of the network.
+        """Make ``parameters`` the most likely parameters of the coded actions, and explore less from now on
+        (:data:`AFTER_SEARCH`). ``start_from`` is called only before the first update of the network.
 
         :param parameters: the parameters of all coded actions in the order of the layout, ``[P]``. Each parameter is
             scaled so that its range is [-1, 1].
@@ -128,11 +138,9 @@ class ActorCritic(PolicyNetwork):
     :param plan_prior: probability that the untrained policy gives to the plan's choice. ``obs`` contains the plan's
         choice (:class:`~rlgpt.rl.plan_features.PlanFeatures`). The prior for the plan's choice remains a term of the
         logits during training. If ``plan_prior`` is 0, the logits have no prior.
-    :ivar deviation: factor of the probability ``1 - plan_prior`` of the choices that differ from the plan's choice.
     """
 
     _order: torch.Tensor
-    deviation: torch.Tensor
 
     def __init__(
         self,
@@ -210,7 +218,7 @@ class ActorCritic(PolicyNetwork):
     @torch.no_grad()
     def start_from(self, parameters: torch.Tensor) -> None:
         """Make ``parameters`` the most likely parameters (:meth:`PolicyNetwork.start_from`), as biases of the output
-        layer. After ``start_from``, the policy also explores less (:data:`AFTER_SEARCH`).
+        layer.
         """
         self.output.bias[torch.tensor(self._parameter_rows)] = parameters.to(self.device)
         self.log_std[torch.tensor(self._parameter_stds)] += math.log(AFTER_SEARCH)
@@ -248,9 +256,8 @@ class ActorCritic(PolicyNetwork):
         """
         if not self._plan_prior:
             return flat
-        plan_prior = 1 - (1 - self._plan_prior) * self.deviation
-        choices, prior = self.layout.choices, plan_logits(batch, self.plan, plan_prior)
-        return torch.cat([flat[:, :choices] + prior, flat[:, choices:]], dim=1)
+        choices = self.layout.choices
+        return torch.cat([flat[:, :choices] + self._plan_logits(batch), flat[:, choices:]], dim=1)
 
     def _vector(self, batch: Batch) -> torch.Tensor:
         return self.observations.normalize(batch["obs"]) if self._normalizes else batch["obs"]

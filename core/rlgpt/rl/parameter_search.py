@@ -75,6 +75,7 @@ class SearchState(Value):
         ``initial_std``.
     :ivar successes: for each finished episode of the search, whether the episode succeeded.
     :ivar returns: for each finished episode of the search, the sum of the rewards.
+    :ivar shortest: number of primitive steps of the shortest finished episode of the search; None if there is none.
     :ivar ended: number of primitive steps of the training at the end of the search; None while the search is in
         progress.
     :ivar found: the policy's initial parameters in the order of the layout. Each initial parameter is scaled so that
@@ -85,6 +86,7 @@ class SearchState(Value):
     points: tuple[tuple[float, ...], ...] = ()
     successes: tuple[bool, ...] = ()
     returns: tuple[float, ...] = ()
+    shortest: int | None = None
     ended: int | None = None
     found: tuple[float, ...] = ()
 
@@ -121,7 +123,7 @@ class ParameterSearch:
         self._returns, self._found = list(state.returns), state.found
         self._playing: defaultdict[int, deque[torch.Tensor]] = defaultdict(deque)
         self._posterior = _Posterior(len(self._default))
-        self._shortest = math.inf
+        self._shortest = state.shortest
 
     @staticmethod
     def possible(layout: ActionLayout, plan_prior: float) -> bool:
@@ -136,6 +138,7 @@ class ParameterSearch:
             points=tuple(map(tuple, self._points)),
             successes=tuple(self._successes),
             returns=tuple(self._returns),
+            shortest=self._shortest,
             found=self._found,
         )
 
@@ -176,7 +179,7 @@ class ParameterSearch:
                 if not playing:
                     continue
                 self._points.append(playing.popleft().tolist())
-                self._shortest = min(self._shortest, end.steps)
+                self._shortest = end.steps if self._shortest is None else min(self._shortest, end.steps)
                 self._successes.append(end.success)
                 self._returns.append(end.total_reward if math.isfinite(end.total_reward) else 0.0)
 
@@ -187,7 +190,7 @@ class ParameterSearch:
         """
         played = len(self._points)
         enough = played >= FEWEST + FOR_EACH * len(self._default)
-        return enough or (played >= FIRST and self._shortest * FEWEST > end)
+        return enough or (played >= FIRST and self._shortest is not None and self._shortest * FEWEST > end)
 
     def finish(self, generator: torch.Generator) -> None:
         """End the search. The best parameters of the search become the network's initial parameters."""

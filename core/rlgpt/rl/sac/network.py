@@ -14,7 +14,7 @@ import torch
 from rlgpt.errors import TrainerError
 from rlgpt.options import ActionLayout
 from rlgpt.rl.distribution import MASKED
-from rlgpt.rl.network import RESIDUAL_STD, AxisNames, Batch, PolicyNetwork, plan_columns, plan_logits
+from rlgpt.rl.network import AFTER_SEARCH, RESIDUAL_STD, AxisNames, Batch, PolicyNetwork, plan_columns
 from rlgpt.rl.normalizer import RunningMoments
 from rlgpt.rl.sac.encoding import encoded_names, flatten
 from rlgpt.rl.sac.layers import CRITICS, Actor, Hidden, Linears, drawn_from, normal_like
@@ -63,6 +63,8 @@ class SoftActorCritic(PolicyNetwork):
     _pattern_of: torch.Tensor
     _prior_mean: torch.Tensor
     _prior_std: torch.Tensor
+    _of_parameters: torch.Tensor
+    _of_code: torch.Tensor
 
     def __init__(
         self,
@@ -97,10 +99,13 @@ class SoftActorCritic(PolicyNetwork):
             "_prior_std": np.asarray([stds[head.role] for head in boxes for _ in range(head.size)], np.float32),
         }.items():
             self.register_buffer(name, torch.as_tensor(values), persistent=name == "_prior_mean")
-        self._roles = [head.role for head in boxes for _ in range(head.size)]
+        roles = np.asarray([head.role for head in boxes for _ in range(head.size)])
+        self.register_buffer("_of_parameters", torch.as_tensor(roles == "parameters"), persistent=False)
+        self.register_buffer("_of_code", torch.as_tensor(roles != "base"), persistent=False)
         self.register_buffer("_pattern_of", torch.as_tensor(pattern_of.reshape(-1)), persistent=False)
         base = [head.role == "base" for head in layout.heads for _ in range(head.components)]
         self.register_buffer("_base", torch.tensor(base, dtype=torch.bool), persistent=False)
+        self.register_buffer("deviation", torch.tensor(1.0))
         self.register_buffer("temperature", torch.tensor(float(temperature)))
         self.register_buffer("base_temperature", torch.tensor(float(temperature)))
         self.observations, self.returns = RunningMoments(len(observation_names)), RunningMoments(1)
@@ -173,7 +178,7 @@ class SoftActorCritic(PolicyNetwork):
         mask = batch["action_mask"]
         if not self.layout.choices:
             return torch.zeros_like(mask)
-        logits = plan_logits(batch, self.plan, self._plan_prior) if self._plan_prior else torch.zeros_like(mask)
+        logits = self._plan_logits(batch) if self._plan_prior else torch.zeros_like(mask)
         return torch.log_softmax(logits.masked_fill(mask == 0, MASKED), dim=-1)
 
     def components(
@@ -186,13 +191,14 @@ class SoftActorCritic(PolicyNetwork):
         :returns: the encoded components ``[B, E]``, and the divergence of each component from its prior, ``[B, C]``.
         """
         flat, at = features.new_zeros((len(features), 0)) if self.actor is None else self.actor(features), 0
-        boxes = len(self._prior_std)
+        prior_std = torch.where(self._of_code, self._prior_std * self.deviation, self._prior_std)
+        boxes = len(prior_std)
         shift, log_std, logits = torch.split(flat, [boxes, boxes, flat.shape[1] - 2 * boxes], dim=-1)
-        std = self._prior_std * log_std.clamp(*LOG_STD).exp()
-        offset = shift * self._prior_std
+        std = prior_std * log_std.clamp(*LOG_STD).exp()
+        offset = shift * prior_std
         drawn = normal_like(std, generator) if noise else torch.zeros_like(std)
         numbers = torch.tanh(self._prior_mean + offset + noise * std * drawn)
-        relative = (std.square() + offset.square()) / self._prior_std.square()
+        relative = (std.square() + offset.square()) / prior_std.square()
         from_prior = 0.5 * (relative - 1) - log_std.clamp(*LOG_STD)
         encoded, divergences = [], []
         box = 0
@@ -258,9 +264,9 @@ class SoftActorCritic(PolicyNetwork):
 
     @torch.no_grad()
     def start_from(self, parameters: torch.Tensor) -> None:
-        """Make ``parameters`` the means of the prior (:meth:`rlgpt.rl.network.PolicyNetwork.start_from`)."""
-        rows = torch.tensor([i for i, role in enumerate(self._roles) if role == "parameters"])
-        self._prior_mean[rows] = torch.atanh(parameters.clamp(-0.98, 0.98)).to(self._prior_mean)
+        """Make ``parameters`` the means of a narrower prior (:meth:`rlgpt.rl.network.PolicyNetwork.start_from`)."""
+        self._prior_mean[self._of_parameters] = torch.atanh(parameters.clamp(-0.98, 0.98)).to(self._prior_mean)
+        self.deviation.fill_(AFTER_SEARCH)
 
     def axis_names(self) -> AxisNames:
         """The names along the axes of each weight tensor, as in :meth:`rlgpt.rl.network.ActorCritic.axis_names`."""
