@@ -66,6 +66,22 @@ def test_environment_quarantines_an_action_after_three_violations(caplog: pytest
     assert "'bad' is masked from the next episode on, after 3 violations" in record.getMessage()
 
 
+@pytest.mark.parametrize("interrupt_every", [None, 1, 5])
+def test_action_that_fails_in_each_call_is_masked_after_three_calls_of_any_number_of_decisions(
+    interrupt_every: int | None,
+) -> None:
+    late = action("late", "def run():\n    for _ in range(20):\n        yield use()\n    yield 5\n")
+    env = grid(late, interrupt_every=interrupt_every)
+    for call in range(3):
+        _, info = env.reset(seed=call)
+        assert info["action_mask"][5] == 1
+        ended = "running"
+        while ended == "running":
+            ended = env.step(5)[4]["ended"]
+        assert ended == "violation"
+    assert env.reset(seed=3)[1]["action_mask"][5] == 0
+
+
 def test_action_stays_available_if_less_than_a_tenth_of_its_calls_has_a_violation() -> None:
     sometimes = action("sometimes", "def run(fails=0.0):\n    yield 5 if fails > 0.5 else use()\n")
     sometimes = sometimes.model_copy(update={"parameters": (Parameter(name="fails", low=0, high=1, default=0),)})

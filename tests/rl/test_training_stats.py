@@ -23,8 +23,8 @@ def test_verdicts_of_kind_wall_or_lint_do_not_count_as_violations(kind: VerdictK
 
 
 def ended(**usage: int) -> tuple[dict[str, object], dict[str, int]]:
-    """A finished episode with the decisions ``usage``."""
-    return {"success": False, "total_reward": 0.0, "reward_terms": {}}, usage
+    """A finished episode in which each decision ``usage`` is one call."""
+    return {"success": False, "total_reward": 0.0, "reward_terms": {}, "calls": usage}, usage
 
 
 def test_action_that_rarely_fails_leaves_the_quarantine_when_its_episodes_end() -> None:

@@ -279,7 +279,7 @@ class Lane:
             info["predicates"] = dict(self.functions.answers.predicates)
         if self.verdicts:
             info["verdicts"] = tuple(self.verdicts)
-        self._quarantine.add(self.verdicts, info.get("action"))
+        self._quarantine.add(self.verdicts, info)
         return info
 
     # -- read by the owner of the lane --------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from rlgpt.domain import Verdict
 
@@ -42,6 +43,30 @@ def to_quarantine(violations: Mapping[str, int], calls: Mapping[str, int]) -> tu
     )
 
 
+class CallCounts:
+    """Counts the calls of each action in one environment. A call may take several decisions (``interrupt_every``).
+
+    :ivar counts: for each action, the number of its calls that have begun.
+    """
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+        self._running = ""
+
+    def add(self, info: Mapping[str, Any]) -> str | None:
+        """Count the call that began in a decision. A decision in which the action in progress goes on begins no call.
+
+        :param info: the info dict of the decision, or of a reset.
+        :returns: the name of the action whose call began; None if no call began.
+        """
+        action: str | None = info.get("action")
+        began = None if action == self._running else action
+        self._running = info.get("running", "")
+        if began is not None:
+            self.counts[began] += 1
+        return began
+
+
 class Violations:
     """Counts the calls and the violations of the coded actions in one environment.
 
@@ -50,20 +75,19 @@ class Violations:
 
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
-        self._calls: Counter[str] = Counter()
+        self._calls = CallCounts()
         self.caught: frozenset[str] = frozenset()
 
-    def add(self, verdicts: Iterable[Verdict], action: str | None) -> None:
-        """Count a decision for ``action`` and the violations among ``verdicts``. Log each action or function that now
-        has too many violations.
+    def add(self, verdicts: Iterable[Verdict], info: Mapping[str, Any]) -> None:
+        """Count the call that began in a decision and the violations among ``verdicts``. Log each action or function
+        that now has too many violations.
 
-        :param action: the name of the action that was chosen in the decision; None at the start of an episode.
+        :param info: the info dict of the decision, or of a reset.
         """
-        if action is not None:
-            self._calls[action] += 1
+        self._calls.add(info)
         for verdict in filter(is_violation, verdicts):
             self._counts[verdict.action] += 1
-            caught = self.caught.union(to_quarantine(self._counts, self._calls))
+            caught = self.caught.union(to_quarantine(self._counts, self._calls.counts))
             if caught != self.caught:
                 log.warning(
                     "%r is masked from the next episode on, after %d violations; the last: %s",
@@ -98,11 +122,11 @@ class Quarantine:
         """
         self._next, self._violations = frozenset(names), None
 
-    def add(self, verdicts: Iterable[Verdict], action: str | None) -> None:
-        """Count a decision for ``action`` and the violations among ``verdicts``, unless the caller counts violations.
+    def add(self, verdicts: Iterable[Verdict], info: Mapping[str, Any]) -> None:
+        """Count the call that began in a decision and the violations among ``verdicts``, unless the caller counts them.
 
-        :param action: the name of the action that was chosen in the decision; None at the start of an episode.
+        :param info: the info dict of the decision, or of a reset.
         """
         if self._violations is not None:
-            self._violations.add(verdicts, action)
+            self._violations.add(verdicts, info)
             self._next |= self._violations.caught

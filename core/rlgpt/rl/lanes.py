@@ -218,7 +218,7 @@ class LaneVector(Vector):
                 arrival.terminated,
                 arrival.truncated,
                 seen if over else None,
-                {**self._logs[lane].figures(), "base_only": self._base_only[lane]} if over else None,
+                self._ended_episode(lane) if over else None,
                 dict(self._logs[lane].usage) if over else {},
                 info.get("verdicts", ()),
                 self._primitive[lane].take(arrival.terminated),
@@ -231,6 +231,10 @@ class LaneVector(Vector):
             else:
                 found |= {lane: self._joined(lane, *start) for lane, start in self._begin(waiting).items()}
         return found
+
+    def _ended_episode(self, lane: int) -> dict[str, Any]:
+        log = self._logs[lane]
+        return {**log.figures(), "base_only": self._base_only[lane], "calls": dict(log.calls)}
 
     def _joined(self, lane: int, first: Observation, verdicts: tuple[Verdict, ...]) -> Transition:
         """The transition from the end of an episode to the start of the next episode."""

@@ -105,7 +105,7 @@ class PolicyEnv(gymnasium.Wrapper[Observation, Any, Any, Any]):
         self._log.add(info)
         if terminated or truncated:
             info["episode"] = self.figures()
-            info["usage"] = dict(self.usage)
+            info["usage"], info["calls"] = dict(self.usage), dict(self._log.calls)
         elif self._begun is None and not self._log.success:
             self._add_start(info)
         return self._seen(observation, info, info["duration"]), float(reward), terminated, truncated, info

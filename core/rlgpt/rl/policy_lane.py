@@ -12,6 +12,7 @@ from gymnasium import spaces
 
 from rlgpt.options.lane import Lane
 from rlgpt.options.lane_setup import LaneSetup
+from rlgpt.options.violations import CallCounts
 from rlgpt.rl.codec import ActionCodec
 from rlgpt.rl.observation import ObservationBuilder
 from rlgpt.rl.plan_features import PlanFeatures
@@ -122,6 +123,7 @@ class EpisodeLog:
     """The statistics of one lane's episode so far.
 
     :ivar usage: for each action, the number of decisions for this action in the episode.
+    :ivar calls: for each action, the number of its calls in the episode.
     """
 
     def __init__(self, lane: Lane) -> None:
@@ -136,6 +138,8 @@ class EpisodeLog:
         self._seed, self._decisions, self._reward, self._ending = seed, 0, 0.0, ""
         self._terms: Counter[str] = Counter()
         self.usage: Counter[str] = Counter()
+        self._calls = CallCounts()
+        self._calls.add(info)
         self._success = self._succeeded(info)
         self._reached: dict[str, int] = {}
         self._watch(info)
@@ -149,6 +153,7 @@ class EpisodeLog:
         self._reward += info["total_reward"]
         self._success = self._success or self._succeeded(info)
         self.usage[info["action"]] += 1
+        self._calls.add(info)
         for name, value in info.get("reward_terms", {}).items():
             self._terms[name] += value
         self._watch(info)
@@ -156,6 +161,10 @@ class EpisodeLog:
     def _succeeded(self, info: Mapping[str, Any]) -> bool:
         """Whether ``info`` reports a success that counts. In a task that has only a score, no success counts."""
         return bool(self._lane.context.task.success) and bool(info.get("success", False))
+
+    @property
+    def calls(self) -> Mapping[str, int]:
+        return self._calls.counts
 
     @property
     def success(self) -> bool:

@@ -74,10 +74,11 @@ class TrainingStats:
     def add_episode(self, episode: Mapping[str, Any], usage: Mapping[str, int]) -> None:
         """Add a finished episode.
 
-        :param episode: the fields of a :class:`rlgpt.domain.Episode`, and ``base_only``.
+        :param episode: the fields of a :class:`rlgpt.domain.Episode`, ``base_only``, and ``calls``, the number of calls
+            of each action.
         :param usage: for each action, the number of decisions for this action in the episode.
         """
-        self.calls.update(usage)
+        self.calls.update(episode["calls"])
         if self.base_only is not None and not self.base_only.add(episode):
             return
         self._episodes.append(episode)

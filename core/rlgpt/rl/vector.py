@@ -35,8 +35,8 @@ class Transition:
     :ivar reward: the discounted reward ``sum_{i<k} gamma^i r_i`` over the k primitive steps of the decision.
     :ivar duration: k, the number of primitive steps.
     :ivar last: the last observation of the episode if the episode ended with the decision, else None.
-    :ivar episode: the fields of a :class:`rlgpt.domain.Episode`, and ``base_only``, if the episode ended with the
-        decision, else None.
+    :ivar episode: the fields of a :class:`rlgpt.domain.Episode`, ``base_only``, and ``calls``, the number of calls of
+        each action, if the episode ended with the decision, else None.
     :ivar terminated: whether the environment ended the episode with this decision.
     :ivar truncated: whether a time limit ended the episode with this decision.
     :ivar usage: for each action, the number of decisions for this action in the episode that ended; empty if no episode
@@ -88,7 +88,7 @@ class Slot:
         verdicts, last, episode = info.get("verdicts", ()), None, None
         primitive = self._primitive.take(terminated)
         if terminated or truncated:
-            last, episode = observation, {**info["episode"], "base_only": self._base_only}
+            last, episode = observation, {**info["episode"], "base_only": self._base_only, "calls": info["calls"]}
             observation, fallen = self.reset()
             verdicts += fallen
         duration = int(info["duration"])

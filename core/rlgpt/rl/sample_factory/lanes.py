@@ -4,6 +4,7 @@ batch simulator (:meth:`rlgpt.rl.lanes.LaneVector.open`).
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from rlgpt.domain import Verdict
 from rlgpt.errors import PluginError
 from rlgpt.options import Arrival
+from rlgpt.options.violations import CallCounts
 from rlgpt.rl.base import Hyperparameters
 from rlgpt.rl.base_only import Masks
 from rlgpt.rl.lanes import LaneVector
@@ -35,10 +37,12 @@ class SharedLaneVector(LaneVector):
     def __init__(self, *args: Any, rule: SharedQuarantine, **more: Any) -> None:
         super().__init__(*args, **more)
         self._rule = rule
+        self._calls: defaultdict[int, CallCounts] = defaultdict(CallCounts)
 
     def _transitions(self, arrivals: Sequence[Arrival]) -> dict[int, Transition]:
         for arrival in arrivals:
-            self._rule.record(arrival.info.get("verdicts", ()), arrival.info.get("action"))
+            called = self._calls[arrival.lane].add(arrival.info)
+            self._rule.record(arrival.info.get("verdicts", ()), called)
         if any(a.terminated or a.truncated for a in arrivals):
             self._mask()
         return super()._transitions(arrivals)
@@ -46,7 +50,8 @@ class SharedLaneVector(LaneVector):
     def _begin(self, lanes: Iterable[int]) -> dict[int, tuple[Observation, tuple[Verdict, ...]]]:
         self._mask()
         begun = super()._begin(lanes)
-        for _, verdicts in begun.values():
+        for lane, (_, verdicts) in begun.items():
+            self._calls.pop(lane, None)
             self._rule.record(verdicts)
         return begun
 

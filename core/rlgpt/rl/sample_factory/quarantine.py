@@ -32,14 +32,14 @@ class SharedQuarantine:
         self._given = frozenset(job.spec.quarantined) & set(job.coded)
         self._masked = self._given
 
-    def record(self, verdicts: Sequence[Verdict], action: str | None = None) -> None:
-        """Count a decision for ``action`` and the violations among ``verdicts``, and append all of ``verdicts`` to the
-        training's file.
+    def record(self, verdicts: Sequence[Verdict], called: str | None = None) -> None:
+        """Count a call of the action ``called`` and the violations among ``verdicts``, and append all of ``verdicts``
+        to the training's file.
 
-        :param action: the name of the action that was chosen in the decision; None at the start of an episode.
+        :param called: the name of the action whose call began in the decision; None if no call began.
         """
-        if action in self._job.coded:
-            self._shared_status.call(self._row, self._job.coded.index(action))
+        if called in self._job.coded:
+            self._shared_status.call(self._row, self._job.coded.index(called))
         if not verdicts:
             return
         lines = verdict_lines(self._job.folder)
