@@ -198,3 +198,18 @@ def test_replay_memory_keeps_the_newest_rows_in_order(capacity: int, pieces: lis
     assert other.tensors()["number"].tolist() == numbers[-capacity:].tolist()
     drawn = replay.sample(50, torch.Generator().manual_seed(0))["number"]
     assert set(drawn.tolist()) <= set(numbers[-capacity:].tolist())
+
+
+@given(most_bytes=st.integers(1, 400), pieces=st.lists(st.integers(1, 30), min_size=1, max_size=6))
+def test_replay_memory_keeps_the_newest_rows_that_fit_into_its_bytes(most_bytes: int, pieces: list[int]) -> None:
+    replay, count = Replay(1000, most_bytes), 0
+    for size in pieces:
+        number = torch.arange(count, count + size, dtype=torch.float32)
+        replay.add({"number": number, "others": torch.zeros(size, 4)})
+        count += size
+    rows = replay.tensors()
+    kept = min(count, max(1, most_bytes // 20))
+    assert rows["number"].tolist() == list(range(count - kept, count))
+    again = Replay(1000, most_bytes)
+    again.restore(rows)
+    assert again.tensors()["number"].tolist() == rows["number"].tolist()

@@ -27,7 +27,9 @@ FILE = "policy.pt"
 """Name of the file with the newest checkpoint. A training resumes from this checkpoint."""
 
 _LIMIT = 2 << 30
-"""Maximal size of a checkpoint, in bytes."""
+"""Maximal size of a checkpoint, in bytes. The largest parts of a checkpoint are replay memories, whose size is limited
+(:data:`rlgpt.rl.sac.replay.MOST_BYTES`).
+"""
 
 BEST = "best.pt"
 """Name of the file with the best checkpoint (:mod:`rlgpt.rl.best`), which evaluations and warm starts use."""

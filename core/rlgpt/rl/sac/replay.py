@@ -8,15 +8,21 @@ import torch
 
 Rows = dict[str, torch.Tensor]
 
+MOST_BYTES = 400 << 20
+"""Maximal size of a replay memory. A checkpoint contains up to four replay memories, and rlgpt reads no checkpoint of
+more than 2 GiB.
+"""
+
 
 class Replay:
     """A memory of rows of tensors. If the replay memory is full, the newest rows replace the oldest rows.
 
+    :param most_bytes: maximal size in bytes. The first row reduces :attr:`capacity` so that all rows fit.
     :ivar capacity: maximal number of rows.
     """
 
-    def __init__(self, capacity: int) -> None:
-        self.capacity = capacity
+    def __init__(self, capacity: int, most_bytes: int = MOST_BYTES) -> None:
+        self.capacity, self._most_bytes = capacity, most_bytes
         self._rows: Rows = {}
         self._size = self._next = 0
 
@@ -29,6 +35,9 @@ class Replay:
         :param rows: for each name of a tensor, the new rows as a tensor ``[B, ...]``. If the number B of new rows is
             larger than :attr:`capacity`, the first rows are not stored.
         """
+        if not self._rows:
+            row = sum(values[:1].nbytes for values in rows.values())
+            self.capacity = min(self.capacity, max(1, self._most_bytes // max(1, row)))
         rows = {key: values[-self.capacity :] for key, values in rows.items()}
         count = len(next(iter(rows.values())))
         self._reserve(rows, min(self.capacity, self._size + count))

@@ -43,7 +43,8 @@ class SAC(PPO):
     :param base_temperature: weight of the divergence of base actions from the uniform distribution at the beginning of
         a training, in standard deviations of the return, for all decisions over which a return extends. The weight
         falls by the same factor as ``temperature``.
-    :param capacity: maximal number of decisions in the replay memory.
+    :param capacity: maximal number of decisions in a replay memory. If observations are large, it contains fewer
+        (:data:`rlgpt.rl.sac.replay.MOST_BYTES`).
     :param first_update: number of primitive steps before the first gradient step.
     """
 
