@@ -183,6 +183,9 @@ def test_run_killed_before_the_race_of_its_last_iteration_resumes_with_the_same_
     assert len(one.evaluation.episodes) >= 12, "a share of one of four iterations would pay for fewer"
     assert (other.evaluation, other.rivals, other.code_evaluation) == (one.evaluation, one.rivals, one.code_evaluation)
     assert resumed.report == whole.report
+    record = Run.open(tmp_path / "whole").record
+    assert record.steps.lost == 0, "no episode of code is played twice"
+    assert record.steps.total == counted(tmp_path / "whole" / "env_steps")
 
 
 def test_code_that_reaches_the_target_plays_confirmation_episodes(tmp_path: Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import pickle
 import random
 import subprocess
 import sys
@@ -31,6 +33,7 @@ from rlgpt.agents.base import Brief
 from rlgpt.agents.planner import Check, FixedPlanner, Planner
 from rlgpt.domain import Bundle, BundledGraph, CodedAction, GoalGraph, GraphEvidence, SubGoal
 from rlgpt.errors import BundleError
+from rlgpt.executors.local import InProcess
 from rlgpt.loop import Seeds
 from rlgpt.options import load_bundle
 from rlgpt.planner import GraphPolicy, PlannerSettings, run
@@ -40,6 +43,7 @@ from rlgpt.planner.stored import kept_of, newest
 from rlgpt.planner.sub_task import Part, PartFactory, task_of
 from rlgpt.report import write_page
 from rlgpt.rl.base import EnvSpec
+from rlgpt.rl.ppo import PPO
 from rlgpt.runs import Run
 from rlgpt.sandbox import SandboxLimits
 from rlgpt.testing.counting import counted
@@ -199,13 +203,22 @@ def test_graph_that_reaches_the_target_is_confirmed_in_further_episodes(
     assert work_goes_on != alike
 
 
-def test_sub_goal_of_kind_rl_is_played_by_a_trained_policy(tmp_path: Path) -> None:
+def test_sub_goal_of_kind_rl_is_played_by_a_policy_that_is_trained_on_the_executor(tmp_path: Path) -> None:
+    homes: set[int | None] = set()
+
+    class Noting(InProcess[Any, Any]):
+        def submit(self, job: Any) -> None:
+            homes.add(pickle.loads(pickle.dumps(job)).home)
+            super().submit(job)
+
     row = "def done(view, memory):\n    return view['agent'][0] == view['key'][0]\n"
     near = SubGoal(name="in_row", goal="The agent is in the key's row", done=row, horizon=30, kind="rl")
     graph = GoalGraph(nodes=(near, KEY.model_copy(update={"needs": ("in_row",)}), DOOR))
     ctx = context(tmp_path / "run", tmp_path / "steps", planner=FixedPlanner(graph), budget=12_000)
+    ctx = dataclasses.replace(ctx, trainer=PPO(workers=2), executor=Noting)
     report = run(ctx).report
     assert report is not None
+    assert homes == {0, 1}, "two shares of each rollout"
     assert not report.evaluation.is_code
     assert ctx.run.record.steps.training > 1_000
     assert report.evaluation.success_rate > 0.5

@@ -27,7 +27,7 @@ def learn(ctx: LoopContext, brief: Brief) -> tuple[History, LLMError | None]:
         returned error says that the language model's budget is spent, or that the recording has no further reply.
     :raises LLMError: a request to a language model failed, or none of the replies was usable.
     """
-    history = _begun(ctx)
+    history = begun(ctx)
     while not is_finished(ctx, history):
         try:
             history = add_critique(ctx, brief, history)
@@ -106,9 +106,9 @@ class EndedWithCode(Value):
     """
 
 
-def _begun(ctx: LoopContext) -> History:
-    """The finished iterations. An iteration that ended with its code, because the replies ended, becomes unfinished
-    again.
+def begun(ctx: LoopContext) -> History:
+    """The iterations that a run, or a resumed run, has finished. An iteration that ended with its code, because the
+    replies ended, becomes unfinished again.
     """
     history: History = ctx.run.iterations()
     if history and ctx.run.stage(mark := f"iterations/{history[-1].index}/ended_with_code", EndedWithCode) is not None:

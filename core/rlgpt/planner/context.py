@@ -120,6 +120,7 @@ def part_context(
         world=ctx.world,
         fixed_hyperparameters=ctx.fixed_hyperparameters,
         skills=ctx.skills,
+        executor=ctx.executor,
     )
 
 

@@ -14,7 +14,7 @@ from rlgpt.agents.planner import Check
 from rlgpt.domain import GoalGraph, GraphEvaluation, Steps, SubGoal, best_of
 from rlgpt.errors import BudgetExceeded, LLMError, TranscriptEnded
 from rlgpt.loop import LoopContext
-from rlgpt.loop.outer import is_finished, learn
+from rlgpt.loop.outer import begun, is_finished, learn
 from rlgpt.loop.run import brief_of, steps_so_far
 from rlgpt.loop.skills import with_skills
 from rlgpt.planner.context import PartRun, PlannedContext, actor_of, part_context
@@ -224,7 +224,7 @@ class Rounds:
         part.run.tell = lambda _: ctx.run.update(steps=self.steps)
         part.book.follow(part.run.record.steps)
         stopped: LLMError | None = None
-        if not is_finished(part, part.run.iterations()):
+        if not is_finished(part, begun(part)):
             try:
                 _, stopped = learn(part, with_skills(part, brief_of(part)))
             finally:
