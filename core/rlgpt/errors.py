@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import Any
 
 MANY = 12
 """Maximal number of valid names that an error message lists if a command can list them too. For more valid names, the
@@ -18,6 +19,22 @@ class RlgptError(Exception):
     """
 
     exit_status = 2
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the message and the attributes, so that executors can send the error from one process to another."""
+        return _unpickled, (type(self), self.args, vars(self))
+
+
+def _unpickled(kind: type[RlgptError], arguments: tuple[Any, ...], attributes: dict[str, Any]) -> RlgptError:
+    error = kind.__new__(kind, *arguments)
+    vars(error).update(attributes)
+    return error
+
+
+class StopRequested(KeyboardInterrupt):
+    """Somebody has requested a stop of one run, for example in ``rlgpt view``. The run ends as after Ctrl-C, but a
+    sweep or a study goes on with its other runs.
+    """
 
 
 class ConfigError(RlgptError):

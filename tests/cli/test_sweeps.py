@@ -7,6 +7,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -15,8 +16,21 @@ from rlgpt.cli.sweep import JobValue
 from rlgpt.executors import JobResult, RunJob
 from rlgpt.executors.local import InProcess, Processes
 from rlgpt.runs import Run
+from rlgpt.testing.grid import GridPlugin
 from sweep_work import work
 
+SMALL = {
+    "task": "grid/key",
+    "agents": "rl_only",
+    "budget": 300,
+    "iterations": 1,
+    "selection_episodes": 1,
+    "report_episodes": 2,
+    "hyperparameters": {"num_envs": 1, "num_steps": 16, "minibatch_size": 16},
+    "min_decisions": 0,
+    "video": False,
+    "observers": {},
+}
 SMOKE = ("task=grid/key", "agents=rl_only", "experiment=smoke", "hyperparameters.num_envs=1", "video=false")
 
 
@@ -75,27 +89,46 @@ def test_sweep_runs_on_a_cluster_of_ray(site: Path) -> None:
 def test_job_that_is_executed_again_has_the_same_result_and_changes_nothing(
     site: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    config = {
-        "task": "grid/key",
-        "agents": "rl_only",
-        "budget": 300,
-        "iterations": 1,
-        "selection_episodes": 1,
-        "report_episodes": 2,
-        "hyperparameters": {"num_envs": 1, "num_steps": 16, "minibatch_size": 16},
-        "min_decisions": 0,
-        "video": False,
-        "observers": {},
-    }
-    job = RunJob(0, "", Path("0").resolve(), config)
+    job = RunJob(0, "", Path("0").resolve(), SMALL)
     first = run_job(job)
     before = {path: path.read_bytes() for path in Path("0").rglob("*") if path.is_file()}
     assert first.exit_status == 0
     assert run_job(job) == first
     assert {path: path.read_bytes() for path in Path("0").rglob("*") if path.is_file()} == before
-    other = run_job(replace(job, config={**config, "budget": 400}))
+    other = run_job(replace(job, config={**SMALL, "budget": 400}))
     assert other.exit_status == 2
     assert "was made with budget=300 (now 400)" in other.message
+
+
+def test_simulator_that_fails_ends_only_its_own_job(
+    site: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fails(*_: Any, **__: Any) -> Any:
+        raise ZeroDivisionError("the simulator divides by zero")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(GridPlugin, "make_env", fails)
+        result = run_job(RunJob(0, "", Path("0").resolve(), SMALL))
+    assert result == JobResult(1, message="ZeroDivisionError: the simulator divides by zero")
+    assert "Traceback" in capsys.readouterr().err
+    assert run_job(RunJob(0, "", Path("0").resolve(), SMALL)).exit_status == 0, "the run can be resumed"
+
+
+def test_stop_of_one_run_ends_only_its_own_job(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, make = Path("0").resolve(), GridPlugin.make_env
+
+    def requests_a_stop(*arguments: Any, **named: Any) -> Any:
+        Run.open(folder).request_stop()
+        return make(*arguments, **named)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("rlgpt.loop.spending.TELL_SECONDS", 0.0)
+        patch.setattr(GridPlugin, "make_env", requests_a_stop)
+        stopped = run_job(RunJob(0, "", folder, SMALL))
+    assert stopped.exit_status == 130
+    assert "rlgpt resume" in stopped.message
+    assert Run.open(folder).record.status == "stopped"
+    assert run_job(RunJob(0, "", folder, SMALL)).exit_status == 0
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import socket
 from collections.abc import Callable
 from pathlib import Path
@@ -11,8 +12,10 @@ import pytest
 from cluster_jobs import Broadcast, Task, executions_of, square, unpicklable
 from rlgpt.config import components
 from rlgpt.config.components import Component, make
-from rlgpt.errors import ConfigError
+from rlgpt.errors import ConfigError, UnknownNameError
 from rlgpt.executors import Executor, Lost
+from rlgpt.llm.litellm_llm import MissingKeyError
+from rlgpt.llm.structured import UnreadableError
 from rlgpt.plugin import PluginManager
 
 Make = Callable[..., Executor[Task, int]]
@@ -87,6 +90,23 @@ def test_executor_raises_the_error_of_a_job(make_executor: Make) -> None:
         executor.submit(Task(0, "", value=-1))
         with pytest.raises(ValueError, match="-1 is negative"):
             list(executor.as_completed())
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        UnknownNameError("parameter of 'go'", "spede", ["speed", "turn"], "See the code.", "`rlgpt tasks` lists them."),
+        MissingKeyError("openai/gpt-5", ["OPENAI_API_KEY"], "Or use llm=replay."),
+        UnreadableError(["no name", "no code"]),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_error_with_several_parts_arrives_unchanged_from_another_process(error: Exception) -> None:
+    error.add_note("in a process of the executor")
+    arrived = pickle.loads(pickle.dumps(error))
+    assert type(arrived) is type(error)
+    assert str(arrived) == str(error)
+    assert vars(arrived) == vars(error)
 
 
 def test_process_executor_reports_a_killed_process_and_runs_the_other_jobs(tmp_path: Path) -> None:

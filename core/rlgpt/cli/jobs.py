@@ -5,15 +5,17 @@ resumed.
 from __future__ import annotations
 
 import sys
+import traceback
 from pathlib import Path
 
 from rlgpt.cli.compose import run_config
+from rlgpt.cli.main import INTERRUPTED
 from rlgpt.cli.start import finish, start
 from rlgpt.config.build import build
 from rlgpt.config.components import Component
 from rlgpt.config.run_config import RunConfig
 from rlgpt.config.runs import resume, with_record
-from rlgpt.errors import ConfigError, RlgptError
+from rlgpt.errors import ConfigError, RlgptError, StopRequested
 from rlgpt.executors import JobResult, RunJob
 from rlgpt.plugin import PluginManager
 from rlgpt.runs import Run
@@ -22,8 +24,9 @@ from rlgpt.terminal import say
 
 
 def work(job: RunJob) -> JobResult:
-    """Start the run of a job, or continue it. The function turns an error that a user can cause into a message and an
-    exit status.
+    """Start the run of a job, or continue it. The function turns an error, and a requested stop of this run, into a
+    message and an exit status, so that the other jobs go on. The traceback of an error that no user can correct is in
+    the job's output.
     """
     assert job.folder is not None, "a run has a folder"
     try:
@@ -40,6 +43,12 @@ def work(job: RunJob) -> JobResult:
             job.folder.rmdir()
         say(f"rlgpt: {error}", sys.stderr)
         return JobResult(error.exit_status, message=str(error))
+    except StopRequested as stop:
+        say(f"rlgpt: {stop}", sys.stderr)
+        return JobResult(INTERRUPTED, message=str(stop))
+    except Exception as error:
+        traceback.print_exc()
+        return JobResult(1, message=f"{type(error).__name__}: {error}")
 
 
 def _continued(config: RunConfig, folder: Path, manager: PluginManager) -> JobResult:

@@ -43,8 +43,8 @@ def finish(context: LoopContext) -> JobResult:
         context.observer.message(f"run {folder}")
         try:
             result = run(context)
-        except KeyboardInterrupt:
-            raise KeyboardInterrupt(f"interrupted; continue with: rlgpt resume {folder}") from None
+        except KeyboardInterrupt as interrupt:
+            raise type(interrupt)(f"interrupted; continue with: rlgpt resume {folder}") from None
         if result.report is not None:
             _show(context, result)
     objective = None if result.report is None else result.report.evaluation.objective

@@ -10,6 +10,7 @@ import gymnasium
 
 from rlgpt.agents.base import History
 from rlgpt.domain import Evaluation, FunctionRehearsal, Rehearsal, Steps, TrainingRecord
+from rlgpt.errors import StopRequested
 from rlgpt.loop.code import Tried
 from rlgpt.loop.selection import Block
 from rlgpt.options import OnStep
@@ -68,7 +69,7 @@ class RunStepCounter:
     def add(self, purpose: Purpose, steps: int) -> None:
         """Count the primitive steps of a job that another process executed.
 
-        :raises KeyboardInterrupt: somebody has requested a stop of the run.
+        :raises StopRequested: somebody has requested a stop of the run.
         """
         self._counter.add(_CELLS[purpose], steps)
         self._tell_now_and_then()
@@ -87,13 +88,13 @@ class RunStepCounter:
     def _tell_now_and_then(self) -> None:
         """Update the run's record if the last update was at least :data:`TELL_SECONDS` ago.
 
-        :raises KeyboardInterrupt: somebody has asked to stop the run.
+        :raises StopRequested: somebody has requested a stop of the run.
         """
         if time.monotonic() - self._last_update >= TELL_SECONDS:
             self.tell()
             if self._run.stop_requested:
                 self._run.forget_stop()
-                raise KeyboardInterrupt
+                raise StopRequested
 
     @property
     def counted(self) -> Steps:
