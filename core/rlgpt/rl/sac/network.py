@@ -189,17 +189,18 @@ class SoftActorCritic(PolicyNetwork):
         :param noise: factor of the standard deviations of the drawn components. If ``noise`` is 0, the components are
             the means and the most likely values.
         :returns: the encoded components ``[B, E]``, and the divergence of each component from its prior, ``[B, C]``.
+            After a parameter search, only the noise is narrower: a change of the mean costs as much as before.
         """
         flat, at = features.new_zeros((len(features), 0)) if self.actor is None else self.actor(features), 0
-        prior_std = torch.where(self._of_code, self._prior_std * self.deviation, self._prior_std)
-        boxes = len(prior_std)
+        narrower = torch.where(self._of_code, self.deviation, 1.0)
+        boxes = len(narrower)
         shift, log_std, logits = torch.split(flat, [boxes, boxes, flat.shape[1] - 2 * boxes], dim=-1)
-        std = prior_std * log_std.clamp(*LOG_STD).exp()
-        offset = shift * prior_std
+        spread = log_std.clamp(*LOG_STD).exp()
+        std = spread * narrower * self._prior_std
+        offset = shift * self._prior_std
         drawn = normal_like(std, generator) if noise else torch.zeros_like(std)
         numbers = torch.tanh(self._prior_mean + offset + noise * std * drawn)
-        relative = (std.square() + offset.square()) / prior_std.square()
-        from_prior = 0.5 * (relative - 1) - log_std.clamp(*LOG_STD)
+        from_prior = 0.5 * (spread.square() + shift.square() - 1) - spread.log()
         encoded, divergences = [], []
         box = 0
         for head in self.layout.heads:
