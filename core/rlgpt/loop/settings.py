@@ -85,9 +85,9 @@ class LoopSettings(Value):
 
 class Seeds:
     """Disjoint sets of episode seeds, derived from the seed of a run. Runs with different seeds have no common episode
-    seed.
+    seed in these sets.
 
-    All seeds in ``Seeds`` are below 2**30, and the episodes of a training have larger seeds
+    All seeds in ``Seeds`` are below 2**30, and the episodes of a training have larger seeds, which are drawn at random
     (``rl.policy_env.TRAINING_SEEDS``). No evaluation therefore repeats an episode of a training.
     """
 
