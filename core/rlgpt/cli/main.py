@@ -44,7 +44,11 @@ def _runs(p: argparse.ArgumentParser) -> None:
     )
     p.add_argument("-m", "--multirun", action="store_true", help="one run for each combination of the given values")
     p.add_argument(
-        "-j", "--jobs", type=int, metavar="N", help="number of runs at the same time, each in its own process (with -m, or in a study)"
+        "-j",
+        "--jobs",
+        type=int,
+        metavar="N",
+        help="number of runs at the same time, each in its own process (with -m, or in a study)",
     )
     p.add_argument("--cfg", action="store_true", help="print the configuration that the run would use, and exit")
 
