@@ -14,9 +14,10 @@ from rlgpt.domain import Parameter
 from rlgpt.errors import TrainerError
 from rlgpt.options import ActionLayout
 from rlgpt.rl.base import Hyperparameters
-from rlgpt.rl.network import ActorCritic, take_over
+from rlgpt.rl.network import ActorCritic
 from rlgpt.rl.normalizer import RunningMoments
 from rlgpt.rl.policy_env import build
+from rlgpt.rl.resume import take_over
 from rlgpt.rl.step_counter import StepCounter
 from rlgpt.testing.counting import TO_ROW, WANDER, action, grid_spec
 

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
 import torch
 
 from rlgpt.errors import TrainingFolderError
 from rlgpt.files import Folder
 from rlgpt.rl.checkpoint import FILE, Checkpoint, Returns, TrainingState
 from rlgpt.rl.learner import PolicyLearner
-from rlgpt.rl.network import PolicyNetwork, take_over
+from rlgpt.rl.network import AxisNames, PolicyNetwork
 from rlgpt.rl.step_counter import STEPS_FILE
+
+_OF_RETURNS = ("value.", "returns.")
+"""The weights that depend on the returns: their names begin with one of these texts."""
 
 
 def opened(folder: Path) -> Checkpoint | None:
@@ -87,3 +91,49 @@ def save(
     Checkpoint(state, weights, learner.optimizer.state_dict(), generator.get_state(), kept).save(
         folder, best=learner.policy_weights if best else None
     )
+
+
+@torch.no_grad()
+def take_over(
+    network: PolicyNetwork, weights: Mapping[str, torch.Tensor], names: AxisNames, *, same_returns: bool
+) -> None:
+    """Copy the matching part of another network's weights into ``network``.
+
+    Rows and columns of the weights are matched by name. An action that the other network knows gets its row of weights
+    from that network; a new action keeps its random initial row. The weight columns of new observations start at zero,
+    so that the new observations do not change the policy at first.
+
+    :param weights: the weights of the other network.
+    :param names: the names along the axes of ``weights``, as :meth:`PolicyNetwork.axis_names` returns them.
+    :param same_returns: whether reward weights and discount are the same as for the other network. If ``same_returns``
+        is False, the last layer of the value function and the moments of the returns keep their initial values. The
+        moments average over all past returns, so the moments of another reward would scale the value targets wrongly.
+    """
+    own_names = network.axis_names()
+    for key, own in network.state_dict().items():
+        if key not in weights or (key.removeprefix("base_only.").startswith(_OF_RETURNS) and not same_returns):
+            continue
+        other = weights[key]
+        axes, theirs = own_names.get(key, (None,) * own.dim()), names.get(key, (None,) * own.dim())
+        if other.dim() != own.dim() or len(theirs) != own.dim():
+            continue
+        pairs = [_matching(a, b, m, n) for a, b, m, n in zip(axes, theirs, own.shape, other.shape, strict=True)]
+        if any(pair is None for pair in pairs):
+            continue
+        if key.endswith("layers.0.weight"):
+            own.zero_()
+        own_places = np.ix_(*(pair[0] for pair in pairs if pair is not None))
+        other_places = np.ix_(*(pair[1] for pair in pairs if pair is not None))
+        own[own_places] = other[other_places].to(own)
+
+
+def _matching(
+    own: tuple[str, ...] | None, other: tuple[str, ...] | None, own_size: int, other_size: int
+) -> tuple[list[int], list[int]] | None:
+    """The positions along one axis that have the same name in both networks; None if the axis has no names and a
+    different size in each network.
+    """
+    if own is None or other is None:
+        return (list(range(own_size)),) * 2 if own_size == other_size else None
+    shared = [name for name in own if name in other]
+    return [own.index(n) for n in shared], [other.index(n) for n in shared]
