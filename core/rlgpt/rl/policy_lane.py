@@ -123,7 +123,6 @@ class EpisodeLog:
     """The statistics of one lane's episode so far.
 
     :ivar usage: for each action, the number of decisions for this action in the episode.
-    :ivar calls: for each action, the number of its calls in the episode.
     """
 
     def __init__(self, lane: Lane) -> None:
@@ -138,8 +137,8 @@ class EpisodeLog:
         self._seed, self._decisions, self._reward, self._ending = seed, 0, 0.0, ""
         self._terms: Counter[str] = Counter()
         self.usage: Counter[str] = Counter()
-        self._calls = CallCounts()
-        self._calls.add(info)
+        self._call_counts = CallCounts()
+        self._call_counts.add(info)
         self._success = self._succeeded(info)
         self._reached: dict[str, int] = {}
         self._watch(info)
@@ -153,7 +152,7 @@ class EpisodeLog:
         self._reward += info["total_reward"]
         self._success = self._success or self._succeeded(info)
         self.usage[info["action"]] += 1
-        self._calls.add(info)
+        self._call_counts.add(info)
         for name, value in info.get("reward_terms", {}).items():
             self._terms[name] += value
         self._watch(info)
@@ -164,7 +163,8 @@ class EpisodeLog:
 
     @property
     def calls(self) -> Mapping[str, int]:
-        return self._calls.counts
+        """For each action, the number of its calls in the episode."""
+        return self._call_counts.counts
 
     @property
     def success(self) -> bool:
