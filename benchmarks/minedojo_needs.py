@@ -38,6 +38,10 @@ WHITE = 0
 """The variant of wool that the rules give to sheep. Other colours are rarer, and no task needs them."""
 
 
+RARE, FIGHT, FIND = 200, 3, 5
+"""Efforts of a rare drop, of a fight, and of finding a block that is not everywhere, beside that of one block or
+craft."""
+EVERYWHERE = frozenset(("log", "leaves", "grass", "dirt", "stone", "sand", "gravel", "water"))
 REACH = 8
 """Half the side of the surveyed square, in chunks."""
 
@@ -69,12 +73,15 @@ class Node(NamedTuple):
 
 class Rule(NamedTuple):
     """A way to get ``product``. Each entry of ``needs`` is a tuple of alternatives. The rule also needs ``lack``, which
-    the world does not have, unless ``lack`` is None.
+    the world does not have, unless ``lack`` is None. A rule of a recipe names the recipe. ``effort`` is the effort of
+    the rule beside that of its needs, for the choice among several ways.
     """
 
     product: Node
     needs: tuple[tuple[Node, ...], ...]
     lack: Lack | None = None
+    recipe: Recipe | None = None
+    effort: int = 1
 
 
 FARMLAND = Node("block", blocks.KEYS[blocks.FARMLAND])
@@ -118,8 +125,10 @@ def _block_rules() -> Iterator[Rule]:
         if block.hardness < 0 or block.liquid:
             continue
         tool = () if block.tool_free else (_held_tools(block.tool, block.level) if block.tool != "none" else (),)
-        for drop in (*((block.drop,) if block.drop and block.drop.most else ()), *block.rare):
-            yield Rule(Node("item", drop.item, drop.variant), (here, *tool))
+        if block.drop and block.drop.most:
+            yield Rule(Node("item", block.drop.item, block.drop.variant), (here, *tool))
+        for drop in block.rare:
+            yield Rule(Node("item", drop.item, drop.variant), (here, *tool), effort=RARE)
         if loot.SHEARED[number]:
             yield Rule(Node("item", block.item, block.variant), (here, _held_tools("shears")))
 
@@ -138,8 +147,10 @@ def _mob_rules() -> Iterator[Rule]:
     """Killed mobs leave loot. Cows, sheep and chickens also give milk, wool and eggs."""
     for kind in mob_kinds.TABLE:
         mob = (Node("mob", kind.name),)
-        for number in (*(part.item for part in kind.loot), *kind.rare):
-            yield Rule(Node("item", items.NAMES[number]), (mob,))
+        for part in kind.loot:
+            yield Rule(Node("item", items.NAMES[part.item]), (mob,), effort=FIGHT)
+        for number in kind.rare:
+            yield Rule(Node("item", items.NAMES[number]), (mob,), effort=RARE)
     cow, sheep, chicken = ((Node("mob", mob_kinds.NAMES[n]),) for n in (interact.COW, interact.SHEEP, mobs.CHICKEN))
     yield Rule(Node("item", items.NAMES[interact.MILK]), (cow, (Node("held", items.NAMES[interact.BUCKET]),)))
     yield Rule(Node("item", items.NAMES[interact.WOOL], WHITE), (sheep,))
@@ -175,7 +186,7 @@ def _recipe_rules(variants: Mapping[str, frozenset[int]]) -> Iterator[Rule]:
             if items.NAMES[recipe.item] == name and _made_at(recipe, where):
                 parts = (_alternatives(items.NAMES[p.item], p.variant, variants) for p in recipe.ingredients)
                 heat = (fuel,) if recipe.smelted else ()
-                yield Rule(Node("item", name, recipe.variant), (*parts, *near[where], *heat))
+                yield Rule(Node("item", name, recipe.variant), (*parts, *near[where], *heat), recipe=recipe)
 
 
 def _made_at(recipe: Recipe, where: str) -> bool:
@@ -235,6 +246,31 @@ def _least(
     return lacks
 
 
+def ways(rules: Iterable[Rule], given: Iterable[Node]) -> dict[Node, Rule | None]:
+    """Return the way of least effort to each node that the rules reach from ``given`` without a lack; None for a given
+    node. The effort of a way counts a node again for each use.
+    """
+    effort = {node: FIND * (node.kind == "block" and node.name not in EVERYWHERE) for node in given}
+    chosen: dict[Node, Rule | None] = dict.fromkeys(effort)
+    ordered = [rule for rule in rules if rule.lack is None]
+    changed = True
+    while changed:
+        changed = False
+        for rule in ordered:
+            parts = [min((effort[node] for node in need if node in effort), default=None) for need in rule.needs]
+            known = [part for part in parts if part is not None]
+            total = rule.effort + sum(known)
+            if len(known) == len(parts) and total < effort.get(rule.product, total + 1):
+                effort[rule.product], chosen[rule.product], changed = total, rule, True
+    return {node: rule and _easiest(rule, effort) for node, rule in chosen.items()}
+
+
+def _easiest(rule: Rule, effort: Mapping[Node, int]) -> Rule:
+    """Return the rule with only the easiest alternative of each need."""
+    easiest = (min((node for node in need if node in effort), key=effort.__getitem__) for need in rule.needs)
+    return rule._replace(needs=tuple((node,) for node in easiest))
+
+
 def natural_mobs(landscape: Landscape) -> frozenset[str]:
     """Return the mobs that spawn by themselves: monsters in the dark, and animals on grass of a suitable biome."""
     grass = blocks.KEYS[blocks.GRASS] in landscape.blocks
@@ -251,6 +287,7 @@ class Judge:
     def __init__(self, landscape: Callable[[str | None], Landscape]) -> None:
         self._landscape = cache(landscape)
         self._known: dict[Any, dict[Node, frozenset[Lack]]] = {}
+        self._ways: dict[Any, dict[Node, Rule | None]] = {}
 
     def lacks(self, task: Mapping[str, Any]) -> tuple[Lack, ...]:
         """Return what the world lacks for a task, sorted; nothing if the world has everything.
@@ -264,36 +301,62 @@ class Judge:
         biome = task.get("specified_biome")
         if biome is not None and biome not in biomes.ID:
             found.add(Lack("dimension" if biome in BIOMES else "biome", biome))
-        found |= {Lack("mob", mob) for mob in _listed(task.get("initial_mobs")) if mob not in mob_kinds.ID}
-        inventory = [stack["name"] for stack in (task.get("initial_inventory") or {}).values()]
-        found |= {Lack("item", name) for name in inventory if name not in items.ID}
-        return tuple(sorted(found | GOALS[task["__cls__"]](task, self._resolved(task, biome, inventory))))
+        found |= {Lack("mob", mob) for mob in listed(task.get("initial_mobs")) if mob not in mob_kinds.ID}
+        found |= {Lack("item", name) for name in inventory(task).values() if name not in items.ID}
+        if (key := _start(task)) not in self._known:
+            self._known[key] = resolve(*self._given(key))
+        return tuple(sorted(found | GOALS[task["__cls__"]](task, self._known[key])))
 
-    def _resolved(
-        self, task: Mapping[str, Any], biome: str | None, inventory: list[str]
-    ) -> dict[Node, frozenset[Lack]]:
-        spawns = bool(task.get("allow_mob_spawn", True))
-        start = frozenset(inventory) | frozenset(_listed(task.get("initial_mobs"))) & frozenset(mob_kinds.ID)
-        if (key := (biome, spawns, start)) not in self._known:
-            everywhere = self._landscape(None)
-            land = everywhere if biome is None else Landscape(frozenset(), frozenset())
-            if biome in biomes.ID:
-                land = self._landscape(biome)
-            wild = natural_mobs(land) if spawns else frozenset()
-            elsewhere = (
-                Rule(Node("block", key), (), Lack("biome", f"{key} in {biome}"))
-                for key in sorted(everywhere.blocks - land.blocks)
-            )
-            given = (
-                *(Node("block", key) for key in land.blocks),
-                *(Node("mob", name) for name in mob_kinds.ID if name in wild or name in start),
-                *(Node("held", name) for name in inventory),
-            )
-            self._known[key] = resolve((*rules(), *elsewhere), given)
-        return self._known[key]
+    def ways(self, task: Mapping[str, Any]) -> Mapping[Node, Rule | None]:
+        """Return the way of least effort to each node that a player of the task can get (:func:`ways`)."""
+        if (key := _start(task)) not in self._ways:
+            self._ways[key] = ways(*self._given(key))
+        return self._ways[key]
+
+    def _given(self, start: Start) -> tuple[tuple[Rule, ...], tuple[Node, ...]]:
+        """Return the rules of the task's world, and the nodes that are given at the start."""
+        everywhere = self._landscape(None)
+        land = everywhere if start.biome is None else Landscape(frozenset(), frozenset())
+        if start.biome in biomes.ID:
+            land = self._landscape(start.biome)
+        wild = natural_mobs(land) if start.spawns else frozenset()
+        elsewhere = (
+            Rule(Node("block", key), (), Lack("biome", f"{key} in {start.biome}"))
+            for key in sorted(everywhere.blocks - land.blocks)
+        )
+        given = (
+            *(Node("block", key) for key in sorted(land.blocks)),
+            *(Node("mob", name) for name in mob_kinds.ID if name in wild or name in start.has),
+            *(Node("held", name) for name in sorted(start.has)),
+        )
+        return (*rules(), *elsewhere), given
 
 
-def _listed(names: str | list[str] | None) -> list[str]:
+class Start(NamedTuple):
+    """The start of a task.
+
+    :ivar spawns: whether mobs spawn by themselves.
+    :ivar has: the names of the items in the inventory, and of the mobs around the player.
+    """
+
+    biome: str | None
+    spawns: bool
+    has: frozenset[str]
+
+
+def _start(task: Mapping[str, Any]) -> Start:
+    mobs = frozenset(listed(task.get("initial_mobs"))) & frozenset(mob_kinds.ID)
+    has = frozenset(inventory(task).values()) | mobs
+    return Start(task.get("specified_biome"), bool(task.get("allow_mob_spawn", True)), has)
+
+
+def inventory(task: Mapping[str, Any]) -> dict[str, str]:
+    """Return the slots of the initial inventory, each with the name of its item."""
+    return {slot: stack["name"] for slot, stack in (task.get("initial_inventory") or {}).items()}
+
+
+def listed(names: str | list[str] | None) -> list[str]:
+    """Return one or several names as a list."""
     return [names] if isinstance(names, str) else list(names or ())
 
 
@@ -306,12 +369,12 @@ def _obtain(name: str, known: Mapping[Node, frozenset[Lack]]) -> frozenset[Lack]
 
 def _harvest(task: Mapping[str, Any], known: Mapping[Node, frozenset[Lack]]) -> frozenset[Lack]:
     """The player must have more of each target item than at the start."""
-    return frozenset().union(*(_obtain(name, known) for name in _listed(task["target_names"])))
+    return frozenset().union(*(_obtain(name, known) for name in listed(task["target_names"])))
 
 
 def _combat(task: Mapping[str, Any], known: Mapping[Node, frozenset[Lack]]) -> frozenset[Lack]:
     """The player must kill each target mob, and the statistics must count the kill."""
-    targets = _listed(task["target_names"])
+    targets = listed(task["target_names"])
     absent = {Lack("mob", name) for name in targets if known.get(Node("mob", name), {name})}
     return frozenset(absent | {Lack("statistic", f"kill {name}") for name in targets if name not in ENTITIES})
 

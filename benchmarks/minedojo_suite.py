@@ -2,6 +2,7 @@
 
     python benchmarks/minedojo_suite.py --out runs/minedojo_suite.jsonl     # resumes, and keeps decisions in the file
     python benchmarks/minedojo_suite.py --table                             # the tables of the committed results
+    python benchmarks/minedojo_suite.py --tasks        # writes the tasks of the Minecraft plugin from MineDojo's
 
 The unmodified package MineDojo (``make minedojo``) lists its tasks. For each task, ``minedojo_needs.py`` decides what
 the world lacks. Then MineDojo's client plays a sample of the tasks on the Malmo server of voxeldojo, with random
@@ -35,6 +36,8 @@ from rlgpt_minecraft.interpreter import HINT, minedojo_python
 
 CLIENT = Path(__file__).with_name("minedojo_client.py")
 COMMITTED = Path(__file__).with_name("results") / "minedojo_suite.jsonl"
+ROOT = Path(__file__).resolve().parents[1]
+TASKS = ROOT / "plugins/minecraft/rlgpt_minecraft/data/minedojo_tasks.csv"
 SURVEYED = (0, 1)
 """Seeds of the worlds whose blocks count as the blocks of a landscape."""
 SAMPLE_SEED = 0
@@ -55,13 +58,22 @@ def save(path: Path, results: Mapping[str, Result]) -> None:
     write_atomic(path, "".join(f"{json.dumps(result)}\n" for result in results.values()))
 
 
-def decide(python: Path) -> dict[str, Result]:
-    """Decide for each task of MineDojo what the world lacks."""
+def specifications(python: Path) -> list[dict[str, Any]]:
+    """Return the specifications of MineDojo's programmatic tasks, from MineDojo itself."""
+    listed = subprocess.run([python, CLIENT, "list"], stdout=subprocess.PIPE, text=True, check=True)
+    return [json.loads(line) for line in listed.stdout.splitlines()]
+
+
+def make_judge() -> Any:
     from minedojo_needs import Judge, survey
 
-    listed = subprocess.run([python, CLIENT, "list"], stdout=subprocess.PIPE, text=True, check=True)
-    judge, now, results = Judge(lambda biome: survey(biome, SURVEYED)), commit(), {}
-    for task in map(json.loads, listed.stdout.splitlines()):
+    return Judge(lambda biome: survey(biome, SURVEYED))
+
+
+def decide(python: Path) -> dict[str, Result]:
+    """Decide for each task of MineDojo what the world lacks."""
+    judge, now, results = make_judge(), commit(), {}
+    for task in specifications(python):
         lacks = [str(lack) for lack in judge.lacks(task)]
         known = {"task": task["id"], "category": task["category"], "possible": not lacks, "lacks": lacks}
         results[task["id"]] = {**known, "commit": now}
@@ -180,14 +192,21 @@ def main() -> int:
     parser.add_argument("--impossible", type=int, default=40, help="number of played tasks for which it does not")
     parser.add_argument("--steps", type=int, default=10, help="number of random steps in each played task")
     parser.add_argument("--table", action="store_true", help="only print the tables of the results")
+    parser.add_argument("--tasks", action="store_true", help=f"only write {TASKS.relative_to(ROOT)}")
     arguments = parser.parse_args()
     path = arguments.out or COMMITTED
+    python = None if arguments.table else minedojo_python()
     if not arguments.table:
-        if arguments.out is None:
+        if arguments.out is None and not arguments.tasks:
             parser.error("name the file of results with --out, or print the committed results with --table")
-        python = minedojo_python()
         if python is None:
             raise SystemExit(f"MineDojo is not installed: {HINT}")
+    if arguments.tasks and python is not None:
+        from minedojo_tasks import table
+
+        write_atomic(TASKS, table(specifications(python), make_judge()))
+        return 0
+    if python is not None:
         results = load(path) or decide(python)
         save(path, results)
         chosen = sample(results, arguments.possible, arguments.impossible)

@@ -70,6 +70,34 @@ def test_manager_loads_only_the_plugin_of_the_selected_task(site) -> None:
     assert site.imported() == ["b"]
 
 
+SUITE = WORKING.replace(
+    "    def make_env",
+    """    def unlisted_tasks(self):
+        more = {more!r}
+        return {{i: Task(id=i, goal="g", horizon=5, success="s") for i in more}}
+    def make_env""",
+)
+
+
+def test_manager_finds_unlisted_tasks_and_does_not_list_them(site) -> None:
+    site.add("a", SUITE.format(name="a", ids=("a/one",), more=("a/x1", "a/x2")))
+    site.working("b")
+    manager = site.manager()
+    assert manager.task("a/x2")[1].id == "a/x2"
+    assert site.imported() == ["a"]
+    assert list(manager.tasks()) == ["a/one", "b/one", "b/two"]
+    assert list(manager.unlisted_tasks()) == ["a/x1", "a/x2"]
+    with pytest.raises(UnknownNameError, match="a/x1"):
+        manager.task("a/x3")
+
+
+@pytest.mark.parametrize(("more", "said"), [(("a/one",), "as tasks\\(\\) has"), (("b/x",), "does not start with")])
+def test_manager_refuses_unlisted_tasks_with_ids_that_are_taken_or_of_another_plugin(site, more, said) -> None:
+    site.add("a", SUITE.format(name="a", ids=("a/one",), more=more))
+    with pytest.raises(PluginError, match=said):
+        site.manager().task("a/other")
+
+
 def test_manager_finds_a_plugin_whose_entry_point_has_another_name(site) -> None:
     site.working("a")
     site.working("hidden", point="suite")

@@ -214,7 +214,7 @@ def _settings(ctx: LoopContext) -> dict[str, Any]:
     """The task's settings that differ from the plugin's defaults."""
     if ctx.world is not None:
         return {}
-    own = ctx.plugin.tasks().get(ctx.task.id)
+    own = ctx.plugin.tasks().get(ctx.task.id) or ctx.plugin.unlisted_tasks().get(ctx.task.id)
     default = {} if own is None else own.settings
     return {name: value for name, value in ctx.task.settings.items() if default.get(name) != value}
 

@@ -159,6 +159,9 @@ class PartPlugin(EnvironmentPlugin):
     def tasks(self) -> Mapping[str, Task]:
         return self.base.tasks()
 
+    def unlisted_tasks(self) -> Mapping[str, Task]:
+        return self.base.unlisted_tasks()
+
     def make_env(self, task: Task, *, seed: int, render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
         return self.base.make_env(self._whole, seed=seed, render_mode=render_mode)
 

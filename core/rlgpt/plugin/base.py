@@ -61,6 +61,15 @@ class EnvironmentPlugin(ABC):
         fast, so it must not import a simulator.
         """
 
+    def unlisted_tasks(self) -> Mapping[str, Task]:
+        """Further tasks of the plugin, in the form of :meth:`tasks`, for a plugin with too many tasks for a list, for
+        example those of a benchmark suite. They are tasks like all others, but ``rlgpt tasks`` names them only if a
+        pattern is given. The method is called only when a task is wanted that :meth:`tasks` does not have.
+
+        :returns: task id -> task; nothing by default. No id is also in :meth:`tasks`.
+        """
+        return {}
+
     @abstractmethod
     def make_env(self, task: Task, *, seed: int, render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
         """Make the task's environment, without coded actions.
@@ -70,7 +79,7 @@ class EnvironmentPlugin(ABC):
         the task has metrics, ``info["metrics"]`` maps the name of a metric to its number, at the steps that report the
         metric. The wrapper :class:`rlgpt.plugin.Judged` adds the time limit, success and metrics to an environment.
 
-        :param task: a task from :meth:`tasks`, whose settings may differ from the defaults.
+        :param task: a task of this plugin, whose settings may differ from the defaults.
         :param seed: seed of all random numbers that the environment draws before its first reset.
         :param render_mode: render mode of gymnasium; the mode ``rgb_array`` is used for videos, and for frames that the
             critic gets.

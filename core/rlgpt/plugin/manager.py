@@ -53,6 +53,7 @@ class PluginManager:
         self._broken: dict[str, str] = {}
         self._plugins: dict[str, EnvironmentPlugin] = {}
         self._tasks: dict[str, dict[str, Task]] = {}
+        self._unlisted: dict[str, dict[str, Task]] = {}
         self._parts: dict[str, dict[str, str]] = {kind: {} for kind in HOOKS}
         self._config: list[str] = []
         self._pluggy = pluggy.PluginManager(hookspecs.GROUP)
@@ -132,10 +133,18 @@ class PluginManager:
         """A dict from task id to task, for every plugin that works. This method loads every plugin."""
         return {task_id: task for name in self.plugins for task_id, task in sorted(self._tasks[name].items())}
 
+    def unlisted_tasks(self) -> Mapping[str, Task]:
+        """A dict from task id to task, with the tasks that plugins have in addition to :meth:`tasks`
+        (:meth:`EnvironmentPlugin.unlisted_tasks`). This method loads every plugin.
+
+        :raises PluginError: the further tasks of a plugin are not valid.
+        """
+        return {task_id: task for name in self.plugins for task_id, task in sorted(self._more(name).items())}
+
     def task(self, task_id: str) -> tuple[EnvironmentPlugin, Task]:
         """A task and its plugin. If the plugin's entry point has the plugin's name, no other plugin is loaded.
 
-        :raises PluginError: the plugin is broken, or turned off.
+        :raises PluginError: the plugin is broken, turned off, or has invalid tasks.
         :raises UnknownNameError: no task has this id; the message gives similar and valid ids.
         """
         name, slash, _ = task_id.partition("/")
@@ -143,9 +152,24 @@ class PluginManager:
             plugin = self.plugin(name)
         except UnknownNameError:
             plugin = None
-        if plugin is None or not slash or task_id not in self._tasks[name]:
-            raise UnknownNameError("task", task_id, self.tasks(), self._hint(), "`rlgpt tasks` lists them.")
-        return plugin, self._tasks[name][task_id]
+        if plugin is not None and slash:
+            for tasks in (self._tasks[name], self._more(name)):
+                if task_id in tasks:
+                    return plugin, tasks[task_id]
+        more = {} if plugin is None else self._more(name)
+        raise UnknownNameError("task", task_id, {**self.tasks(), **more}, self._hint(), "`rlgpt tasks` lists them.")
+
+    def _more(self, name: str) -> dict[str, Task]:
+        """The unlisted tasks of a plugin, which the plugin is asked for once."""
+        if name not in self._unlisted:
+            plugin = self._plugins[name]
+            more = _checked_tasks(plugin, "unlisted_tasks", plugin.unlisted_tasks())
+            if twice := more.keys() & self._tasks[name].keys():
+                raise PluginError(
+                    f"{name}: unlisted_tasks() has {min(twice)!r}, as tasks() has. Leave it out of one of the two"
+                )
+            self._unlisted[name] = more
+        return self._unlisted[name]
 
     def _hint(self) -> str:
         broken = "; ".join(f"{key}: {text}" for key, text in self.broken.items())
@@ -189,7 +213,7 @@ class PluginManager:
             plugins: dict[str, tuple[EnvironmentPlugin, dict[str, Task]]] = {}
             for plugin in cast("list[EnvironmentPlugin]", offers.get("rlgpt_plugins", ())):
                 name = self._name(plugin, {*self._plugins, *plugins})
-                plugins[name] = (plugin, _tasks(plugin))
+                plugins[name] = (plugin, _checked_tasks(plugin, "tasks", plugin.tasks()))
             parts = {kind: self._checked(kind, offers.get(hook, {})) for kind, hook in HOOKS.items()}
             config = offers.get("rlgpt_config")
             if config is not None and not (isinstance(config, str) and _CONFIG.fullmatch(config)):
@@ -256,14 +280,14 @@ class _Hook(NamedTuple):
     function: Callable[[], Any]
 
 
-def _tasks(plugin: EnvironmentPlugin) -> dict[str, Task]:
-    tasks = dict(plugin.tasks())
+def _checked_tasks(plugin: EnvironmentPlugin, method: str, found: Mapping[str, Task]) -> dict[str, Task]:
+    tasks = dict(found)
     for key, task in tasks.items():
         if not isinstance(task, Task):
-            raise PluginError(f"{plugin.name}: tasks()[{key!r}] is a {type(task).__name__}; it must be a Task")
+            raise PluginError(f"{plugin.name}: {method}()[{key!r}] is a {type(task).__name__}; it must be a Task")
         if key != task.id:
             raise PluginError(
-                f"{plugin.name}: tasks() has {task.id!r} under the key {key!r}. Use the task's id as its key"
+                f"{plugin.name}: {method}() has {task.id!r} under the key {key!r}. Use the task's id as its key"
             )
         if task.plugin != plugin.name:
             raise PluginError(f"task id {task.id!r} does not start with its plugin's name, '{plugin.name}/'. Rename it")

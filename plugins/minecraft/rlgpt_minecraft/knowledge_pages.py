@@ -8,7 +8,7 @@ from rlgpt.domain import Task
 from rlgpt.plugin.shipped import page
 
 from rlgpt_minecraft.settings import is_blind, pixels
-from rlgpt_minecraft.tasks import Spec, spec_of
+from rlgpt_minecraft.tasks import Spec, is_of_suite, spec_of
 
 _BY_ITEM = {
     "log": ("wood",),
@@ -19,8 +19,10 @@ _BY_ITEM = {
     "mutton": ("animals", "meat"),
     "planks": ("making",),
     "cobblestone": ("stone",),
-    "iron_ore": ("ores",),
-    "diamond": ("ores",),
+    **dict.fromkeys(("iron_ore", "gold_ore", "coal", "redstone", "emerald", "diamond"), ("ores",)),
+    "wheat": ("farming",),
+    "obsidian": ("fluids",),
+    "water_bucket": ("fluids",),
 }
 """Item on the path of a task -> pages about it."""
 
@@ -36,7 +38,7 @@ _BY_HAND = {"log": "a log 60", "sand": "sand 15", "stone": "stone 150", "leaves"
 
 def knowledge(task: Task) -> str:
     """Return the pages of knowledge for a task, which are the page about the world and the pages about the items on the
-    task's path.
+    task's path, and for MineDojo's own tasks the facts of the module ``facts``.
     """
     from rlgpt_minecraft.task_env import choices
 
@@ -45,7 +47,12 @@ def knowledge(task: Task) -> str:
     size = pixels(task)
     if size is not None:
         pages["pixels"] = None
-    return "\n".join(_page(name, spec, choices(task), size or (0, 0), is_blind(task)) for name in pages)
+    said = [_page(name, spec, choices(task), size or (0, 0), is_blind(task)) for name in pages]
+    if is_of_suite(task):
+        from rlgpt_minecraft.facts import facts
+
+        said.append(facts(spec))
+    return "\n".join(said)
 
 
 def _for_blind_code(text: str) -> str:

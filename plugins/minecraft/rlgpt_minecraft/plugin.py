@@ -11,7 +11,7 @@ from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.shipped import recordings
 from rlgpt.plugin.types import Check, Context, EnvLimits, Labels, Primitive, RewardTerm, StateCodec, ViewKey
 
-from rlgpt_minecraft.tasks import NAME, make_tasks
+from rlgpt_minecraft.tasks import NAME, make_suite, make_tasks
 
 if TYPE_CHECKING:
     import gymnasium
@@ -25,6 +25,10 @@ class MinecraftPlugin(EnvironmentPlugin):
 
     def tasks(self) -> Mapping[str, Task]:
         return make_tasks()
+
+    def unlisted_tasks(self) -> Mapping[str, Task]:
+        """Return MineDojo's programmatic tasks for which the embedded world has everything."""
+        return make_suite()
 
     def make_env(self, task: Task, *, seed: int, render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
         from rlgpt_minecraft.task_env import MinecraftTask

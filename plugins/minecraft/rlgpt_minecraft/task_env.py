@@ -11,6 +11,7 @@ import numpy as np
 from rlgpt.domain import Task
 from rlgpt.errors import ConfigError, StateError
 from rlgpt.plugin.state_data import bounded, pack, record, whole
+from voxeldojo.env import MineDojoEnv
 from voxeldojo.saving import SaveError
 
 from rlgpt_minecraft.actions import BaseActions, hand_choices
@@ -19,7 +20,7 @@ from rlgpt_minecraft.moves import SPACE, Action
 from rlgpt_minecraft.observation import ObservationReader, ParsedObservation
 from rlgpt_minecraft.progress import Progress
 from rlgpt_minecraft.settings import Settings
-from rlgpt_minecraft.task_world import make_world
+from rlgpt_minecraft.task_world import make_world, minedojo_statistic, statistic
 from rlgpt_minecraft.tasks import spec_of
 
 
@@ -34,8 +35,9 @@ class MinecraftTask(gymnasium.Env[Any, Any]):
     actions of eight numbers, too (see the module ``moves``), which primitives yield.
 
     An episode terminates with success or with the player's death. An episode is truncated at the horizon, or when
-    MineDojo's game crashes. The reward is the number of target items gained in the step, as in MineDojo's harvest
-    tasks. ``info`` has the key ``success`` and the entries of the class ``Progress``.
+    MineDojo's game crashes. The reward is the change of the count of the task's target in the step, for example the
+    number of target items gained, as in MineDojo's tasks. ``info`` has the key ``success`` and the entries of the class
+    ``Progress``.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 20}  # noqa: RUF012
@@ -56,21 +58,20 @@ class MinecraftTask(gymnasium.Env[Any, Any]):
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         super().reset(seed=seed)
-        observation, _ = self.base.reset(seed=int(self.np_random.integers(2**31)))
+        observation, world_info = self.base.reset(seed=int(self.np_random.integers(2**31)))
         obs = self._read(observation)
         self._steps = 0
-        self._initial_count = obs.inventory.get(self.spec_of_task.target, 0)
-        self._count = self._initial_count
+        self._initial_count = self._count = self._target_count(obs, world_info)
         self._progress = Progress(obs, self.spec_of_task.path)
         return obs.observation, {**self._info(), "cause": ""}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         translated = self._minedojo_action(action)
-        observation, _, ended, cut, _ = self.base.step(translated)
+        observation, _, ended, cut, world_info = self.base.step(translated)
         obs = self._read(observation)
         self._steps += 1
         self._progress.update(obs, translated)
-        count = obs.inventory.get(self.spec_of_task.target, 0)
+        count = self._target_count(obs, world_info)
         reward, self._count = float(count - self._count), count
         terminated = self._succeeded or bool(ended)
         truncated = not terminated and (bool(cut) or self._steps >= self.horizon)
@@ -110,7 +111,7 @@ class MinecraftTask(gymnasium.Env[Any, Any]):
         if not isinstance(counts, list) or len(counts) != 2:
             raise StateError(f"the saved counts are {counts!r:.80}; valid: two integers.")
         steps = whole(saved["steps"], 0, self.horizon, "number of steps")
-        initial, now = (whole(count, 0, 1_000_000, "count of the target item") for count in counts)
+        initial, now = (whole(count, 0, 1_000_000, "count of the target") for count in counts)
         self._progress.check(saved["progress"])
         world: Any = self.base.unwrapped
         try:
@@ -123,7 +124,14 @@ class MinecraftTask(gymnasium.Env[Any, Any]):
 
     @property
     def _succeeded(self) -> bool:
-        return self._count - self._initial_count >= 1
+        return self._count - self._initial_count >= self.spec_of_task.quantity
+
+    def _target_count(self, obs: ParsedObservation, world_info: dict[str, Any]) -> int:
+        """Return the count that decides the success of the task (``Spec.kind``)."""
+        spec, world = self.spec_of_task, self.base.unwrapped
+        if spec.kind == "item":
+            return obs.inventory.get(spec.target, 0)
+        return statistic(spec, world.sim) if isinstance(world, MineDojoEnv) else minedojo_statistic(spec, world_info)
 
     def _minedojo_action(self, action: Any) -> Action:
         """Return MineDojo's action for a base action (a pair of choices), or for MineDojo's own eight numbers."""

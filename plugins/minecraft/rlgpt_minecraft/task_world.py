@@ -4,6 +4,7 @@ the same spaces and the same initial state.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import gymnasium
@@ -13,6 +14,8 @@ from voxeldojo.footing import can_stand
 from voxeldojo.mission import Box, Mission, Stack
 from voxeldojo.sim import Sim
 from voxeldojo.world.chunks import ensure
+from voxeldojo.world.items import ID as ITEMS
+from voxeldojo.world.mob_kinds import ID as MOBS
 from voxeldojo.world.state import World
 
 from rlgpt_minecraft.ground import VOXELS
@@ -21,17 +24,19 @@ from rlgpt_minecraft.rays import RAYS
 from rlgpt_minecraft.settings import Settings
 from rlgpt_minecraft.tasks import Spec
 
-NOON = 6000
-"""Time of day at the start, in ticks, as in the official code (``set_time(6000)``). The weather is clear."""
-
 TRIES = 50
 
 
 def mission_of(spec: Spec, settings: Settings) -> Mission:
     """Return the mission of a task. Each episode has a new landscape."""
+    slots = spec.slots or range(len(spec.inventory))
     return Mission(
-        inventory=tuple(Stack(slot=i, name=item, quantity=n) for i, (item, n) in enumerate(spec.inventory)),
-        time=NOON,
+        inventory=tuple(
+            Stack(slot=slot, name=item, quantity=n) for slot, (item, n) in zip(slots, spec.inventory, strict=True)
+        ),
+        time=spec.time,
+        time_passes=spec.time_passes,
+        mobs_spawn=spec.mobs_spawn,
         biome=settings.biome,
         weather="clear",
         image_size=settings.image_size,
@@ -50,8 +55,22 @@ def make_world(spec: Spec, settings: Settings, *, render_mode: str | None = None
     return AnimalSpawner(MineDojoEnv(mission, strict=False, informed=False, render_mode=render_mode), spec)
 
 
+def statistic(spec: Spec, sim: Sim) -> int:
+    """Return how many target mobs the player of an embedded world has killed, or how often the player has used the
+    target item.
+    """
+    counts = sim.world.kills if spec.kind == "kill" else sim.statistics.used
+    return int(counts[(MOBS if spec.kind == "kill" else ITEMS)[spec.target]])
+
+
+def minedojo_statistic(spec: Spec, info: Mapping[str, Any]) -> int:
+    """Return the same as :func:`statistic` from the ``info`` of MineDojo."""
+    stat = info["stat"]
+    return int(stat["kill_entity"][spec.target] if spec.kind == "kill" else stat["use_item"]["minecraft"][spec.target])
+
+
 class AnimalSpawner(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """Summons the animals of a task after each reset, at uniformly drawn positions in a square around the player.
+    """Summons the mobs of a task after each reset, at uniformly drawn positions in a square around the player.
 
     MineDojo (``ExtraSpawnMetaTaskBase``) summons animals one block above the player's height; this class puts the
     animals on the ground.

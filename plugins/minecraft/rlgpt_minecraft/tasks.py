@@ -6,11 +6,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from rlgpt.domain import Task
 from rlgpt.errors import UnknownNameError
+from voxeldojo.names import INVENTORY
 
 NAME = "minecraft"
+NOON = 6000
+"""Time of day at the start of the listed tasks, in ticks, as in the official code (``set_time(6000)``)."""
 
 _PLAN4MC = "Plan4MC (arXiv 2303.16563), envs/hard_task_conf.yaml"
 _OFFICIAL = "horizon 200 as in the official code of RL-GPT (train.py)"
@@ -30,12 +34,16 @@ _TO_STONE = (*_TO_PICKAXE, "stone_pickaxe")
 class Spec:
     """The definition of a task.
 
-    :ivar target: the item of which the player needs one more than at the start (MineDojo's
-        ``simple_inventory_based_check``).
+    :ivar kind: what is counted, as MineDojo counts it: with ``item``, the items ``target`` in the inventory; with
+        ``kill``, the killed mobs ``target``; with ``use``, the uses of the item ``target``.
+    :ivar quantity: by how much the count must exceed that of the start.
     :ivar biome: MineDojo's ``specified_biome``; an empty text means all biomes of MineDojo's default world.
-    :ivar inventory: the items in the player's inventory at the start, with their quantities; the first item is in the
-        hand.
-    :ivar mobs: the animals that are summoned around the player's start, up to ``spread`` blocks away along x and z.
+    :ivar inventory: the items of the player at the start, with their quantities.
+    :ivar slots: the slot of each of these items (``voxeldojo.mission.Stack``); by default, they are in the inventory in
+        their order, and the first one is in the hand.
+    :ivar time: the time of day at the start, in ticks (``voxeldojo.mission.Mission``).
+    :ivar time_passes, mobs_spawn: whether the time of day advances, and whether mobs spawn by themselves.
+    :ivar mobs: the mobs that are summoned around the player's start, up to ``spread`` blocks away along x and z.
     :ivar sights: the things that the view describes (``things.THINGS``).
     :ivar seek: those of ``sights`` for which the default rewards give a bonus.
     :ivar path: the items to obtain one after another; the last item is the target.
@@ -52,8 +60,14 @@ class Spec:
     target: str
     horizon: int
     source: str
+    kind: Literal["item", "kill", "use"] = "item"
+    quantity: int = 1
     biome: str = "plains"
     inventory: tuple[tuple[str, int], ...] = ()
+    slots: tuple[int, ...] = ()
+    time: int = NOON
+    time_passes: bool = True
+    mobs_spawn: bool = True
     mobs: tuple[str, ...] = ()
     spread: int = 10
     sights: tuple[str, ...] = _WOOD
@@ -76,9 +90,15 @@ class Spec:
         return dict(self.needs).get(item, 1)
 
     @property
+    def carried(self) -> tuple[str, ...]:
+        """The items that the player carries at the start, without worn armour."""
+        slots = self.slots or range(len(self.inventory))
+        return tuple(item for (item, _), slot in zip(self.inventory, slots, strict=True) if slot < INVENTORY)
+
+    @property
     def counted(self) -> tuple[str, ...]:
         """Items whose counts the view shows."""
-        return tuple(dict.fromkeys((*(item for item, _ in self.inventory), *self.path)))
+        return tuple(dict.fromkeys((*self.carried, *self.path)))
 
 
 _HERD = ("cow",) * 3 + ("sheep",) * 3
@@ -266,8 +286,15 @@ SPECS: Mapping[str, Spec] = {
 
 
 def make_tasks() -> dict[str, Task]:
-    """Return every task by its id."""
+    """Return every listed task by its id."""
     return {task.id: task for task in (_task(name, spec) for name, spec in SPECS.items())}
+
+
+def make_suite() -> dict[str, Task]:
+    """Return every task of MineDojo's programmatic tasks (:mod:`rlgpt_minecraft.suite`) by its id."""
+    from rlgpt_minecraft.suite import suite
+
+    return {task.id: task for task in (_task(name, spec) for name, spec in suite().items())}
 
 
 def spec_of(task: Task) -> Spec:
@@ -276,17 +303,35 @@ def spec_of(task: Task) -> Spec:
     :raises UnknownNameError: this plugin has no such task.
     """
     name = task.id.partition("/")[2]
-    if name not in SPECS:
+    if name in SPECS:
+        return SPECS[name]
+    from rlgpt_minecraft.suite import suite
+
+    if name not in suite():
         raise UnknownNameError("Minecraft task", name, SPECS)
-    return SPECS[name]
+    return suite()[name]
+
+
+def is_of_suite(task: Task) -> bool:
+    """Return whether a task is one of MineDojo's programmatic tasks, and not a listed one."""
+    return task.id.partition("/")[2] not in SPECS
+
+
+_SUCCESS = {
+    "item": "the inventory holds {count} {target} more than at the start, as MineDojo judges harvest tasks",
+    "kill": "the player has killed {count} {target}, as MineDojo judges combat tasks",
+    "use": "the player has used {count} {target}, as MineDojo judges tech-tree tasks: worked, tilled or hit something "
+    "with a tool, placed a block, or eaten food",
+}
 
 
 def _task(name: str, spec: Spec) -> Task:
+    count = "one" if spec.quantity == 1 else str(spec.quantity)
     return Task(
         id=f"{NAME}/{name}",
         goal=spec.goal,
         horizon=spec.horizon,
-        success=f"the inventory holds one {spec.target} more than at the start, as MineDojo judges harvest tasks",
+        success=_SUCCESS[spec.kind].format(count=count, target=spec.target),
         settings={
             "backend": "embedded",
             "port": 0,

@@ -54,6 +54,8 @@ _ALL = (
     *(_block(f"{kind}_ore", label=f"{kind} ore") for kind in ("coal", "iron", "gold", "redstone", "diamond")),
     _block("crafting_table", label="crafting table"),
     _block("furnace", label="furnace"),
+    *(_block(name) for name in ("emerald_ore", "obsidian", "cactus", "pumpkin", "melon", "mushroom", "flower")),
+    *(_block(name) for name in ("grass", "grass_block", "farmland", "crops", "dead_bush", "sugar_cane", "snow", "ice")),
     _block("water", label="water"),
     _block("lava", label="lava"),
     *(_entity(name) for name in MOBS),

@@ -25,7 +25,7 @@ from rlgpt_minecraft.rays import RAYS
 from rlgpt_minecraft.scenes import LaneObservation, LaneReader, Scene, SceneReader, counts_of
 from rlgpt_minecraft.settings import Settings
 from rlgpt_minecraft.task_env import choices
-from rlgpt_minecraft.task_world import mission_of, summon
+from rlgpt_minecraft.task_world import mission_of, statistic, summon
 from rlgpt_minecraft.tasks import spec_of
 
 _ATTACK, _FUNCTION = FUNCTIONS.index("attack"), 5
@@ -78,7 +78,7 @@ class MinecraftVector(VectorEnv[Any, Any, Any]):
         self.action_space = batch_space(self.single_action_space, count)
         self.readers = [LaneReader(self._spec.sights) for _ in range(count)]
         self._rngs = [seeding.np_random(seed + lane)[0] for lane in range(count)]
-        self._target = ID[self._spec.target]
+        self._target = ID.get(self._spec.target, 0)
         self._had, self._most = np.zeros((2, count, len(self._spec.path)), np.int64)
         self._hit = np.zeros((count, len(HIT)))
         self._initial, self._count, self._steps = np.zeros((3, count), np.int64)
@@ -107,7 +107,7 @@ class MinecraftVector(VectorEnv[Any, Any, Any]):
         counts = scene.seen.scalars.counts
         self._had[chosen], self._most[chosen] = counts_of(spec.path, counts[chosen]), 0
         self._hit[chosen] = NO_HIT
-        self._initial[chosen] = self._count[chosen] = counts[chosen, self._target]
+        self._initial[chosen] = self._count[chosen] = self._target_counts(counts)[chosen]
         self._steps[chosen], self._over[chosen] = 0, False
         positions = scene.numbers[:, _POSITION].astype(np.float64).tolist()
         self._start = [tuple(p) if new else old for p, new, old in zip(positions, chosen, self._start, strict=True)]
@@ -124,7 +124,7 @@ class MinecraftVector(VectorEnv[Any, Any, Any]):
         counts = seen.scalars.counts
         self._most = np.maximum(self._most, counts_of(self._spec.path, counts) - self._had)
         self._hit[moving] = hits_after(self._hit[moving], self._scene.numbers[moving], seen.scalars.flags[moving])
-        now = counts[:, self._target].astype(np.int64)
+        now = self._target_counts(counts)
         rewards, self._count = (now - self._count).astype(np.float64), now
         self._steps += moving
         terminated = self._succeeded | ~self._batch.alive
@@ -135,8 +135,17 @@ class MinecraftVector(VectorEnv[Any, Any, Any]):
 
     @property
     def _succeeded(self) -> NDArray[np.bool_]:
-        succeeded: NDArray[np.bool_] = self._count - self._initial >= 1
+        succeeded: NDArray[np.bool_] = self._count - self._initial >= self._spec.quantity
         return succeeded
+
+    def _target_counts(self, counts: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return the count that decides the success of each environment (``Spec.kind``).
+
+        :param counts: how many of each item each inventory contains.
+        """
+        if self._spec.kind == "item":
+            return counts[:, self._target].astype(np.int64)
+        return np.array([statistic(self._spec, sim) for sim in self._batch.sims], np.int64)
 
     def _translated(self, actions: Any) -> NDArray[np.int64]:
         """Return MineDojo's actions, int64 ``(count, 8)``."""

@@ -6,6 +6,7 @@ import argparse
 import fnmatch
 import json
 import sys
+from collections import Counter
 
 from rlgpt.errors import UnknownNameError
 from rlgpt.plugin import PluginManager
@@ -14,12 +15,12 @@ from rlgpt.terminal import say
 
 def main(arguments: argparse.Namespace) -> int:
     """List the tasks that match a pattern. Broken plugins are reported on stderr."""
-    manager = PluginManager()
-    tasks = manager.tasks()
+    manager, every = PluginManager(), arguments.pattern == "*"
+    tasks = manager.tasks() if every else {**manager.tasks(), **manager.unlisted_tasks()}
     matching = [task for name, task in tasks.items() if fnmatch.fnmatchcase(name, arguments.pattern)]
     for name, fault in manager.broken.items():
         say(f"rlgpt: plugin {name!r} is broken and left out: {fault}", sys.stderr)
-    if not matching and arguments.pattern != "*":
+    if not matching and not every:
         plugin = arguments.pattern.rstrip("/")
         own = f"`rlgpt tasks '{plugin}/*'` lists the tasks of this plugin." if plugin in manager.plugins else ""
         hint = own or "Patterns are written like 'PLUGIN/*'."
@@ -32,4 +33,7 @@ def main(arguments: argparse.Namespace) -> int:
         width = max(len(task.id) for task in matching)
         for task in matching:
             say(f"{task.id:<{width}}  {task.horizon:>5} steps  {task.goal}")
+        if every:
+            for name, count in Counter(task.plugin for task in manager.unlisted_tasks().values()).items():
+                say(f"The plugin {name} has {count:,} further tasks: `rlgpt tasks '{name}/*'` lists them.")
     return 0

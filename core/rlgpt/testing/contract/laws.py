@@ -79,12 +79,14 @@ class Laws(Causes):
         """Parametrise each law that has an argument ``task`` with all tasks of the plugin."""
         if "task" not in metafunc.fixturenames:
             return
-        tasks = self.make_plugin().tasks()
+        plugin = self.make_plugin()
+        tasks = plugin.tasks()
         if not self.sample:
             metafunc.parametrize("task", list(tasks.values()), ids=list(tasks))
             return
-        marked = [pytest.param(tasks[i], id=f"{i}-full", marks=pytest.mark.slow) for i in self.slow_sample or tasks]
-        metafunc.parametrize("task", [*(pytest.param(tasks[i], id=i) for i in self.sample), *marked])
+        every = {**plugin.unlisted_tasks(), **tasks}
+        marked = [pytest.param(every[i], id=f"{i}-full", marks=pytest.mark.slow) for i in self.slow_sample or tasks]
+        metafunc.parametrize("task", [*(pytest.param(every[i], id=i) for i in self.sample), *marked])
 
     def rollout(self, plugin: EnvironmentPlugin, task: Task, visit: Callable[[Stage], None]) -> None:
         """Call the function ``visit`` at the start and after each step of a random rollout, for each seed."""

@@ -110,11 +110,12 @@ class RecordingLaws(Laws):
 
     @staticmethod
     def recorded(plugin: EnvironmentPlugin) -> Iterator[Task]:
-        """Yield every task, and every variant of a task with other settings for which the plugin's package contains
-        recordings.
+        """Yield every listed task, every unlisted task that has recordings, and every variant of a task with other
+        settings for which the plugin's package contains recordings.
         """
         package = type(plugin).__module__.partition(".")[0]
-        for task in plugin.tasks().values():
+        unlisted = (task for task in plugin.unlisted_tasks().values() if plugin.transcripts(task))
+        for task in (*plugin.tasks().values(), *unlisted):
             yield from (task, *variants(package, task))
 
     def test_transcripts_answer_the_current_prompts(self, plugin: EnvironmentPlugin) -> None:

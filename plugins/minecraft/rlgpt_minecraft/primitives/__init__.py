@@ -25,7 +25,7 @@ def primitives_of(task: Task) -> tuple[Primitive, ...]:
 
         return paper.primitives(spec)
     blocks = BLOCKS if spec.places else ()
-    tools = tuple(dict.fromkeys((*(item for item, _ in spec.inventory), *spec.equips)))
+    tools = tuple(dict.fromkeys((*spec.carried, *spec.equips)))
     return (
         *camera.primitives(spec.sights),
         *walk.primitives(spec.sights),
