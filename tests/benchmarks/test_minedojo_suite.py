@@ -221,3 +221,84 @@ def test_results_are_read_as_they_were_saved(suite: Any, tmp_path: Any) -> None:
     assert suite.load(path) == {}
     suite.save(path, results())
     assert suite.load(path) == results()
+
+
+@pytest.fixture
+def row(needs: Any, benchmark_module: Any) -> Callable[..., dict[str, str]]:
+    """``row(kind, **specification)``: the row of the plugin's file for a task in the land ``LAND``."""
+
+    def make(kind: str, **specification: Any) -> dict[str, str]:
+        judge = needs.Judge(lambda _: needs.Landscape(LAND, frozenset(("plains",))))
+        task = {"__cls__": kind, "id": "name", "prompt": "do it", **specification}
+        made: dict[str, str] = benchmark_module("minedojo_tasks").row(task, judge.ways(task))
+        return made
+
+    return make
+
+
+def test_way_to_a_diamond_is_that_of_the_task_obtain_diamond(row: Any) -> None:
+    from rlgpt_minecraft.tasks import SPECS
+
+    made, listed = row("harvest", target_names="diamond"), SPECS["obtain_diamond"]
+    assert set(made["path"].split()) == set(listed.path)
+    assert made["crafts"].split() == [item for item in made["path"].split() if item in listed.crafts]
+    assert made["smelts"] == "iron_ingot"
+    assert made["places"].split() == list(listed.places)
+    assert made["equips"].split() == list(listed.equips)
+    assert set(made["seek"].split()) == set(listed.seek)
+    assert made["horizon"] == "12000"
+    amounts = dict(need.split(":") for need in made["needs"].split())
+    assert (amounts["iron_ore"], amounts["cobblestone"], amounts["stick"]) == ("3", "11", "6")
+
+
+def test_items_of_the_start_are_tools_and_no_ingredients(row: Any) -> None:
+    given = {"mainhand": {"name": "stone_pickaxe"}, "1": {"name": "coal", "quantity": 50}}
+    made = row("harvest", target_names="iron_ore", target_quantities=8, initial_inventory=given)
+    assert (made["path"], made["crafts"], made["equips"]) == ("iron_ore", "", "stone_pickaxe")
+    assert (made["inventory"], made["quantity"]) == ("0:stone_pickaxe:1 1:coal:50", "8")
+    made = row("harvest", target_names="torch", initial_inventory=given)
+    assert made["path"].split()[-1] == "torch"
+    assert "coal" in made["path"].split()
+
+
+def test_combat_row_has_the_mob_the_armour_and_the_night(row: Any) -> None:
+    made = row(
+        "combat",
+        target_names="zombie",
+        initial_mobs="zombie",
+        initial_mob_spawn_range_high=[7, 1, 7],
+        initial_inventory={**SWORD, "feet": {"name": "iron_boots"}},
+        specified_biome="plains",
+        allow_mob_spawn=False,
+        start_at_night=True,
+        always_night=True,
+    )
+    assert (made["kind"], made["target"], made["mobs"], made["spread"]) == ("kill", "zombie", "zombie", "7")
+    assert made["inventory"] == "0:iron_sword:1 40:shield:1 36:iron_boots:1"
+    assert (made["time"], made["time_passes"], made["mobs_spawn"]) == ("18000", "0", "0")
+    assert made["sights"] == "zombie drop water"
+
+
+def test_tech_tree_row_places_a_block_and_takes_a_tool_into_the_hand(row: Any) -> None:
+    made = row("techtree", tech_item="wooden_hoe")
+    assert (made["kind"], made["target"], made["equips"]) == ("use", "wooden_hoe", "wooden_hoe")
+    made = row("techtree", tech_item="redstone_torch")
+    assert made["places"].split()[-1] == "redstone_torch"
+
+
+def test_crop_is_sown_by_hand_and_needs_a_long_episode(row: Any) -> None:
+    made = row("harvest", target_names="bread")
+    assert "wheat_seeds" in made["equips"].split()
+    assert made["places"] == "crafting_table"
+    assert made["horizon"] == "72000"
+
+
+def test_rows_leave_out_impossible_survival_and_listed_tasks(needs: Any, benchmark_module: Any) -> None:
+    judge = needs.Judge(lambda _: needs.Landscape(LAND, frozenset(("plains",))))
+    tasks = [
+        {"__cls__": "harvest", "id": "harvest_1_dirt", "prompt": "dirt", "target_names": "dirt"},
+        {"__cls__": "harvest", "id": "harvest_wool", "prompt": "wool", "target_names": "wool"},
+        {"__cls__": "survival", "id": "survival", "prompt": "live", "target_days": 100},
+        {"__cls__": "combat", "id": "combat_blaze", "prompt": "blaze", "target_names": "blaze"},
+    ]
+    assert [made["id"] for made in benchmark_module("minedojo_tasks").rows(tasks, judge)] == ["harvest_1_dirt"]

@@ -58,7 +58,7 @@ def run_config(values: Mapping[str, Any]) -> RunConfig:
     """
     for key in values:
         if key not in RunConfig.model_fields:
-            raise UnknownNameError("override", key, keys(RunConfig), "`rlgpt train --cfg` prints all keys.")
+            raise UnknownNameError("override", key, keys(RunConfig), listed="`rlgpt train --cfg` prints them.")
     return validated(RunConfig, values)
 
 

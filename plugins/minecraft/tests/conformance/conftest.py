@@ -41,6 +41,8 @@ MISSIONS = [
     *(
         "techtree_from_barehand_to_wooden_pickaxe",
         "combat_zombie_plains_leather_armors_wooden_sword_shield",
+        "combat_cow_forest_barehand",
+        "harvest_8_glass_with_furnace_and_fuel",
         "playthrough",
     ),
 ]
