@@ -8,7 +8,7 @@ from rlgpt.domain import Task
 from rlgpt.plugin.shipped import page
 
 from rlgpt_minecraft.settings import is_blind, pixels
-from rlgpt_minecraft.tasks import Spec, is_of_suite, spec_of
+from rlgpt_minecraft.tasks import Spec, spec_of
 
 _BY_ITEM = {
     "log": ("wood",),
@@ -48,7 +48,7 @@ def knowledge(task: Task) -> str:
     if size is not None:
         pages["pixels"] = None
     said = [_page(name, spec, choices(task), size or (0, 0), is_blind(task)) for name in pages]
-    if is_of_suite(task):
+    if spec.minedojo_id:
         from rlgpt_minecraft.facts import facts
 
         said.append(facts(spec))

@@ -51,5 +51,6 @@ def read_row(row: Mapping[str, str]) -> Spec:
         slots=tuple(int(slot) for slot, _, _ in stacks),
         spread=int(row["spread"]),
         needs=tuple((name, int(count)) for name, count in (need.split(":") for need in row["needs"].split())),
+        minedojo_id=row["id"],
         **lists,
     )

@@ -20,7 +20,7 @@ from rlgpt_minecraft.moves import SPACE, Action
 from rlgpt_minecraft.observation import ObservationReader, ParsedObservation
 from rlgpt_minecraft.progress import Progress
 from rlgpt_minecraft.settings import Settings
-from rlgpt_minecraft.task_world import make_world, minedojo_statistic, statistic
+from rlgpt_minecraft.task_world import judged_by_minedojo, make_world, minedojo_statistic, statistic
 from rlgpt_minecraft.tasks import spec_of
 
 
@@ -47,7 +47,9 @@ class MinecraftTask(gymnasium.Env[Any, Any]):
             raise ConfigError(f"render_mode is {render_mode!r}; valid: None, 'rgb_array'.")
         self.render_mode = render_mode
         self.spec_of_task, self.horizon = spec_of(task), task.horizon
-        self.base = make_world(self.spec_of_task, Settings.of(task), render_mode=render_mode)
+        settings = Settings.of(task)
+        self._judged_by_minedojo = judged_by_minedojo(self.spec_of_task, settings)
+        self.base = make_world(self.spec_of_task, settings, render_mode=render_mode)
         """MineDojo's environment, of either backend."""
         self.reader = ObservationReader(self.spec_of_task.sights)
         self.actions = BaseActions(choices(task))
@@ -62,6 +64,7 @@ class MinecraftTask(gymnasium.Env[Any, Any]):
         obs = self._read(observation)
         self._steps = 0
         self._initial_count = self._count = self._target_count(obs, world_info)
+        self._verdict = False
         self._progress = Progress(obs, self.spec_of_task.path)
         return obs.observation, {**self._info(), "cause": ""}
 
@@ -71,7 +74,7 @@ class MinecraftTask(gymnasium.Env[Any, Any]):
         obs = self._read(observation)
         self._steps += 1
         self._progress.update(obs, translated)
-        count = self._target_count(obs, world_info)
+        count, self._verdict = self._target_count(obs, world_info), bool(world_info.get("success", False))
         reward, self._count = float(count - self._count), count
         terminated = self._succeeded or bool(ended)
         truncated = not terminated and (bool(cut) or self._steps >= self.horizon)
@@ -124,6 +127,8 @@ class MinecraftTask(gymnasium.Env[Any, Any]):
 
     @property
     def _succeeded(self) -> bool:
+        if self._judged_by_minedojo:
+            return self._verdict
         return self._count - self._initial_count >= self.spec_of_task.quantity
 
     def _target_count(self, obs: ParsedObservation, world_info: dict[str, Any]) -> int:

@@ -46,11 +46,22 @@ def mission_of(spec: Spec, settings: Settings) -> Mission:
 
 
 def make_world(spec: Spec, settings: Settings, *, render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
-    """Make MineDojo's environment of a task, without the task's success and horizon."""
+    """Make MineDojo's environment of a task, without the task's horizon. With ``backend=minedojo``, MineDojo itself
+    makes and judges each of its own tasks, unless the settings name another biome.
+    """
     mission = mission_of(spec, settings)
     if settings.backend == "minedojo":
-        from rlgpt_minecraft.backend import make_minedojo
+        from rlgpt_minecraft.backend import make_minedojo, make_task
 
+        if judged_by_minedojo(spec, settings):
+            return make_task(
+                spec.minedojo_id,
+                image_size=mission.image_size,
+                voxels=mission.voxels,
+                rays=mission.rays,
+                port=settings.port,
+                render_mode=render_mode,
+            )
         return make_minedojo(mission, mobs=spec.mobs, spread=spec.spread, port=settings.port, render_mode=render_mode)
     return AnimalSpawner(MineDojoEnv(mission, strict=False, informed=False, render_mode=render_mode), spec)
 
@@ -67,6 +78,12 @@ def minedojo_statistic(spec: Spec, info: Mapping[str, Any]) -> int:
     """Return the same as :func:`statistic` from the ``info`` of MineDojo."""
     stat = info["stat"]
     return int(stat["kill_entity"][spec.target] if spec.kind == "kill" else stat["use_item"]["minecraft"][spec.target])
+
+
+def judged_by_minedojo(spec: Spec, settings: Settings) -> bool:
+    """Return whether MineDojo makes and judges the task itself."""
+    own = bool(spec.minedojo_id) and (settings.biome or "") == spec.biome
+    return own and settings.backend == "minedojo"
 
 
 class AnimalSpawner(gymnasium.Wrapper[Any, Any, Any, Any]):

@@ -54,6 +54,7 @@ class Spec:
     :ivar pixels: the default of the setting ``image_size``, if the task's policies observe the picture instead of lidar
         and voxels; an empty tuple if they observe numbers.
     :ivar source: the source of the task's target, biome, inventory, mobs and horizon.
+    :ivar minedojo_id: MineDojo's id of the task, if the task is one of MineDojo's programmatic tasks, else "".
     """
 
     goal: str
@@ -79,6 +80,7 @@ class Spec:
     places: tuple[str, ...] = ()
     equips: tuple[str, ...] = ()
     pixels: tuple[int, ...] = ()
+    minedojo_id: str = ""
 
     @property
     def makeable(self) -> tuple[str, ...]:
@@ -310,11 +312,6 @@ def spec_of(task: Task) -> Spec:
     if name not in suite():
         raise UnknownNameError("Minecraft task", name, SPECS)
     return suite()[name]
-
-
-def is_of_suite(task: Task) -> bool:
-    """Return whether a task is one of MineDojo's programmatic tasks, and not a listed one."""
-    return task.id.partition("/")[2] not in SPECS
 
 
 _SUCCESS = {

@@ -15,6 +15,7 @@ import gymnasium
 import numpy as np
 import pytest
 from rlgpt.cli import main
+from rlgpt.config.settings import with_settings
 from rlgpt.domain import Evaluation
 from rlgpt.errors import WorkerError
 from rlgpt.testing.stage import Stage
@@ -23,6 +24,8 @@ from rlgpt_minecraft.plugin import MinecraftPlugin
 from voxeldojo.env import MineDojoEnv
 from voxeldojo.malmo.game import Game
 from voxeldojo.mission import Box, Mission, Stack
+from voxeldojo.world.items import ID as ITEMS
+from voxeldojo.world.mob_kinds import ID as MOBS
 
 from ...world.tests.malmo.conftest import Client
 from ...world.tests.recording_server import RecordingServer
@@ -97,6 +100,25 @@ def test_seed_determines_the_episode_of_the_minedojo_backend(server: RecordingSe
     env.reset()
     assert server.seeds[3] not in server.seeds[:3]
     assert int(server.sim.world.mobs["kind"].astype(bool).sum()) >= 2
+    env.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "succeed"),
+    [
+        ("combat_cow_forest_barehand", lambda world: world.kills.__setitem__(MOBS["cow"], 1)),
+        ("harvest_1_torch", lambda world: world.slots.__setitem__(3, (ITEMS["torch"], 1, 0, 0))),
+    ],
+)
+def test_minedojo_itself_makes_and_judges_its_own_tasks(server: RecordingServer, name: str, succeed: Any) -> None:
+    plugin = MinecraftPlugin()
+    changed = {"backend": "minedojo", "port": server.port}
+    env = plugin.make_env(with_settings(plugin.unlisted_tasks()[f"minecraft/{name}"], changed), seed=0)
+    env.reset(seed=1)
+    assert env.step(env.action_space.sample())[-1]["success"] is False
+    succeed(server.sim.world)
+    _, reward, terminated, truncated, info = env.step((0, 0))
+    assert (reward, terminated, truncated, info["success"]) == (1.0, True, False, True)
     env.close()
 
 
