@@ -61,11 +61,14 @@ def _ingredients(recipe: Recipe) -> str:
 
 def _dropped(item: str, spec: Spec) -> Iterator[str]:
     seen = {THINGS[name].seen_as for name in spec.sights}
-    for block in blocks.TABLE:
-        if block.name in seen:
-            for drop in (*((block.drop,) if block.drop else ()), *block.rare):
-                if drop.item == item and drop.most:
-                    yield _drop(block, drop)
+    keys: dict[tuple[str, str], list[str]] = {}
+    for block in (block for block in blocks.TABLE if block.name in seen):
+        for drop in (*((block.drop,) if block.drop else ()), *block.rare):
+            if drop.item == item and drop.most:
+                keys.setdefault((block.name, _drop(block, drop)), []).append(block.key.replace("_", " "))
+    for (name, drops), known in keys.items():
+        kinds = "" if known == [name] else f" ({', '.join(known)})"
+        yield f"A block of {name}{kinds} {drops}"
     for kind in TABLE:
         if kind.name in spec.sights:
             for part in kind.loot:
@@ -78,7 +81,7 @@ def _dropped(item: str, spec: Spec) -> Iterator[str]:
 def _drop(block: Block, drop: Drop) -> str:
     chance = f" with probability {drop.chance:g}" if drop.chance < 1 else ""
     tool = "" if block.tool_free else f" if it is broken with {_tool(block)}"
-    return f"A block of {block.name} drops {_range(drop.least, drop.most)} {drop.item}{chance}{tool}."
+    return f"drops {_range(drop.least, drop.most)} {drop.item}{chance}{tool}."
 
 
 def _tool(block: Block) -> str:
@@ -87,11 +90,12 @@ def _tool(block: Block) -> str:
 
 def _mob(kind: Kind) -> str:
     size = f"{2 * kind.half:.1f} m wide, {kind.tall:g} m high"
-    does = (
-        f"hunts a player within {kind.sight:g} m" if kind.sight else "flees when it is hurt" if kind.flees else "flies"
-    )
     if kind.neutral:
         does = "hunts a player who hurt it"
+    elif kind.sight:
+        does = f"hunts a player within {kind.sight:g} m"
+    else:
+        does = "flees when it is hurt" if kind.flees else "flies"
     blow = f", its blow takes {kind.attack:g}" if kind.attack else ""
     more = f", {_BEHAVIOUR[kind.name]}" if kind.name in _BEHAVIOUR else ""
     return f"{kind.name}: {kind.life:g} of life, {size}, {does}{blow}{more}."
