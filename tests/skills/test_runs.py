@@ -13,6 +13,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1] / "loop"))
 
 from rlgpt.loop import Observer, Result, run
+from rlgpt.loop.skills import skill_name
 from rlgpt.rl.ppo import PPO
 from rlgpt.runs import Run
 from rlgpt.skills import Served, SkillId, SkillLibrary
@@ -171,3 +172,12 @@ def test_use_of_a_skill_is_recorded_once_for_each_run(tmp_path: Path, library: S
     (served,) = library.newest("grid_key").served
     assert isinstance(served, Served)
     assert (served.task, served.success) == ("grid/key", 1.0)
+
+
+def test_skills_of_two_tasks_with_long_ids_have_different_names() -> None:
+    ids = [f"minecraft/combat_pig_plains_iron_armors_{sword}_sword_shield" for sword in ("iron", "diamond", "wooden")]
+    names = [skill_name(id) for id in ids]
+    assert len(set(names)) == 3
+    assert all(len(name) <= 40 and name.startswith("minecraft_combat_pig_plains_iron") for name in names)
+    assert skill_name("kitchen/kettle") == "kitchen_kettle"
+    assert skill_name("2d/maze") == "s_2d_maze"

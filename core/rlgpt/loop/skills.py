@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ from rlgpt.skills.offering import Choice
 from rlgpt.skills.record import Result
 from rlgpt.skills.testing import starts_of
 
+NAME_LENGTH = 40
+"""The greatest length of a skill's name."""
 PROVED = 0.5
 """Value that the lower end of the 95 % interval of a success rate must reach, before a run adds its result as a
 skill.
@@ -173,9 +176,15 @@ def _added(ctx: LoopContext, library: SkillLibrary, brief: Brief, proved: Proved
 
 
 def skill_name(task: str) -> str:
-    """The name of the skill that solves a task, which is the id of the task with underscores."""
-    name = re.sub(r"[^a-z0-9]+", "_", task.lower()).strip("_")[:40]
-    return name if name[:1].isalpha() else f"s_{name}"[:40]
+    """The name of the skill that solves a task, which is the id of the task with underscores. A name that would be too
+    long ends with a fingerprint of the id, so that no two tasks share a name.
+    """
+    name = re.sub(r"[^a-z0-9]+", "_", task.lower()).strip("_")
+    name = name if name[:1].isalpha() else f"s_{name}"
+    if len(name) <= NAME_LENGTH:
+        return name
+    mark = hashlib.sha256(task.encode()).hexdigest()[:6]
+    return f"{name[: NAME_LENGTH - len(mark) - 1].rstrip('_')}_{mark}"
 
 
 def _same(library: SkillLibrary, name: str, bundle: Bundle, settings: Mapping[str, Any]) -> Skill | None:

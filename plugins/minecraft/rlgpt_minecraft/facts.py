@@ -61,14 +61,11 @@ def _ingredients(recipe: Recipe) -> str:
 
 def _dropped(item: str, spec: Spec) -> Iterator[str]:
     seen = {THINGS[name].seen_as for name in spec.sights}
-    keys: dict[tuple[str, str], list[str]] = {}
-    for block in (block for block in blocks.TABLE if block.name in seen):
-        for drop in (*((block.drop,) if block.drop else ()), *block.rare):
-            if drop.item == item and drop.most:
-                keys.setdefault((block.name, _drop(block, drop)), []).append(block.key.replace("_", " "))
-    for (name, drops), known in keys.items():
-        kinds = "" if known == [name] else f" ({', '.join(known)})"
-        yield f"A block of {name}{kinds} {drops}"
+    for block in blocks.TABLE:
+        if block.name in seen:
+            for drop in (*((block.drop,) if block.drop else ()), *block.rare):
+                if drop.item == item and drop.most:
+                    yield _drop(block, drop)
     for kind in TABLE:
         if kind.name in spec.sights:
             for part in kind.loot:
@@ -81,7 +78,7 @@ def _dropped(item: str, spec: Spec) -> Iterator[str]:
 def _drop(block: Block, drop: Drop) -> str:
     chance = f" with probability {drop.chance:g}" if drop.chance < 1 else ""
     tool = "" if block.tool_free else f" if it is broken with {_tool(block)}"
-    return f"drops {_range(drop.least, drop.most)} {drop.item}{chance}{tool}."
+    return f"A block of {block.name} drops {_range(drop.least, drop.most)} {drop.item}{chance}{tool}."
 
 
 def _tool(block: Block) -> str:

@@ -65,7 +65,6 @@ def test_knowledge_of_the_suite_states_sources_recipes_and_mobs() -> None:
     assert "A block of clay drops 4 clay_ball." in pot
     assert "In a furnace: 1 clay_ball = 1 brick. At a crafting table: 3 brick = 1 flower_pot." in pot
     assert "A block of stone drops 1 cobblestone if it is broken with a pickaxe." in pot
-    assert "A block of wood (log, spruce log, birch log, jungle log) drops 1 log." in pot
     cow = knowledge(make_suite()[f"minecraft/{COW}"])
     assert "cow: 10 of life" in cow
     assert "diamond_sword 7 (1.6 times a second)" in cow
