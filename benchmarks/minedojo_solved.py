@@ -1,7 +1,7 @@
 """How many of MineDojo's own tasks does RL-GPT solve in the embedded world? A sample, played with a language model.
 
     python benchmarks/minedojo_solved.py --commands llm.model=openai/gpt-5    # the runs of the sample, as commands
-    python benchmarks/minedojo_solved.py --add RUN ...                        # adds finished runs to the results
+    python benchmarks/minedojo_solved.py --add RUN ...                        # adds runs of this commit to the results
     python benchmarks/minedojo_solved.py                                      # prints the table of the results
 
 The sample has 24 tasks, drawn before any of them was played. The first half is played without a library of skills, the
