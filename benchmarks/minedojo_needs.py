@@ -74,7 +74,7 @@ class Node(NamedTuple):
 class Rule(NamedTuple):
     """A way to get ``product``. Each entry of ``needs`` is a tuple of alternatives. The rule also needs ``lack``, which
     the world does not have, unless ``lack`` is None. A rule of a recipe names the recipe. ``effort`` is the effort of
-    the rule beside that of its needs, for the choice among several ways.
+    the rule without that of its needs; of several ways, the one with the least effort is chosen.
     """
 
     product: Node
@@ -247,8 +247,8 @@ def _least(
 
 
 def ways(rules: Iterable[Rule], given: Iterable[Node]) -> dict[Node, Rule | None]:
-    """Return the way of least effort to each node that the rules reach from ``given`` without a lack; None for a given
-    node. The effort of a way counts a node again for each use.
+    """Return the way of least effort to each node that a player can get from ``given``, if the world lacks nothing for
+    it. The way to a given node is None. A way that needs a node twice counts its effort twice.
     """
     effort = {node: FIND * (node.kind == "block" and node.name not in EVERYWHERE) for node in given}
     chosen: dict[Node, Rule | None] = dict.fromkeys(effort)

@@ -28,12 +28,12 @@ HEAD = """\
 # everything. Written by `python benchmarks/minedojo_suite.py --tasks`.
 """
 SURVIVAL = "survival"
-"""The kind of MineDojo's two tasks that only ask the player to live for many days. They are no tasks of the plugin."""
+"""The kind of MineDojo's two tasks in which the player must live for many days. The plugin does not have them."""
 NIGHT, MIDNIGHT = 13_000, 18_000
 """Start times of MineDojo's combat tasks at night (``CombatMeta``), ticks."""
 SHORT, LONG, LONGER, GROWTH = 3_000, 10_000, 12_000, 72_000
-"""Horizons in steps: Plan4MC's for short and long tasks, that of DEPS where an iron pickaxe is needed, and an hour of
-the game where a crop must grow.
+"""Horizons in steps: those of Plan4MC for short and long tasks, that of DEPS if an iron tool is needed, and one hour at
+20 steps a second if a crop must grow.
 """
 MINERAL = frozenset(("stone", "iron", "diamond"))
 """Materials of tools. A task that needs a tool of one of these materials, an ore, or something smelted, is long."""
@@ -42,8 +42,7 @@ _KNOWN = {thing.seen_as: name for name, thing in THINGS.items() if thing.kind ==
 
 
 def rows(tasks: Iterable[Mapping[str, Any]], judge: Judge) -> Iterator[dict[str, str]]:
-    """Yield a row for each task for which the world has everything, without those that are among the plugin's listed
-    tasks.
+    """Yield a row for each task for which the world has everything. The plugin's listed tasks are left out.
 
     :param tasks: MineDojo's specifications, as plain data.
     """
@@ -55,10 +54,7 @@ def rows(tasks: Iterable[Mapping[str, Any]], judge: Judge) -> Iterator[dict[str,
 def table(tasks: Iterable[Mapping[str, Any]], judge: Judge) -> str:
     """Return the rows of all tasks as text."""
     text = io.StringIO()
-    text.write(
-        "# MineDojo 0.1 (MIT licence), tasks/description_files: programmatic tasks for which the embedded world\n"
-    )
-    text.write("# has everything. Written by `python benchmarks/minedojo_suite.py --tasks`.\n")
+    text.write(HEAD)
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     writer.writeheader()
     writer.writerows(sorted(rows(tasks, judge), key=lambda entry: entry["id"]))
@@ -85,9 +81,11 @@ def row(task: Mapping[str, Any], ways: Mapping[Node, Rule | None]) -> dict[str, 
         places = (*places, target)
     elif kind == "use":
         equips = (*equips, target)
-    seek = _names(node for node in nodes if node.kind == "mob")
-    seek += tuple(dict.fromkeys(_thing(n.name) for n in nodes if n.kind == "block"))
-    seek = tuple(name for name in seek if name not in _WORKPLACES)
+    mobs_and_blocks = (
+        *(n.name for n in nodes if n.kind == "mob"),
+        *(_thing(n.name) for n in nodes if n.kind == "block"),
+    )
+    seek = tuple(name for name in dict.fromkeys(mobs_and_blocks) if name not in _WORKPLACES)
     spawns = bool(task.get("allow_mob_spawn", True))
     night = bool(task.get("start_at_night", False))
     mining = any(name.endswith("_pickaxe") for name in (*equips, *held))

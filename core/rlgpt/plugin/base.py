@@ -62,9 +62,8 @@ class EnvironmentPlugin(ABC):
         """
 
     def unlisted_tasks(self) -> Mapping[str, Task]:
-        """Further tasks of the plugin, in the form of :meth:`tasks`, for a plugin with too many tasks for a list, for
-        example those of a benchmark suite. They are tasks like all others, but ``rlgpt tasks`` names them only if a
-        pattern is given. The method is called only when a task is wanted that :meth:`tasks` does not have.
+        """Further tasks of a plugin that has too many tasks for a list, for example the tasks of a benchmark suite.
+        Users name them like all other tasks, but ``rlgpt tasks`` lists them only if a pattern is given.
 
         :returns: task id -> task; nothing by default. No id is also in :meth:`tasks`.
         """

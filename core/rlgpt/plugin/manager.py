@@ -160,7 +160,7 @@ class PluginManager:
         raise UnknownNameError("task", task_id, {**self.tasks(), **more}, self._hint(), "`rlgpt tasks` lists them.")
 
     def _more(self, name: str) -> dict[str, Task]:
-        """The unlisted tasks of a plugin, which the plugin is asked for once."""
+        """The unlisted tasks of a plugin. The plugin makes them when they are first needed."""
         if name not in self._unlisted:
             plugin = self._plugins[name]
             more = _checked_tasks(plugin, "unlisted_tasks", plugin.unlisted_tasks())

@@ -1,5 +1,5 @@
-"""Facts about items, blocks and mobs from the tables of the embedded world, as sentences for prompts of MineDojo's own
-tasks. The pages of the package have these facts for the listed tasks.
+"""Writes facts about items, blocks and mobs for the prompts of MineDojo's own tasks. The facts come from the tables of
+the embedded world. For the listed tasks, the pages in the folder ``knowledge`` have these facts.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ class Spec:
 
     :ivar kind: what is counted, as MineDojo counts it: with ``item``, the items ``target`` in the inventory; with
         ``kill``, the killed mobs ``target``; with ``use``, the uses of the item ``target``.
-    :ivar quantity: by how much the count must exceed that of the start.
+    :ivar quantity: by how much the count must grow during the episode, at least 1.
     :ivar biome: MineDojo's ``specified_biome``; an empty text means all biomes of MineDojo's default world.
     :ivar inventory: the items of the player at the start, with their quantities.
     :ivar slots: the slot of each of these items (``voxeldojo.mission.Stack``); by default, they are in the inventory in
@@ -293,7 +293,7 @@ def make_tasks() -> dict[str, Task]:
 
 
 def make_suite() -> dict[str, Task]:
-    """Return every task of MineDojo's programmatic tasks (:mod:`rlgpt_minecraft.suite`) by its id."""
+    """Return MineDojo's programmatic tasks (:mod:`rlgpt_minecraft.suite`) by their ids."""
     from rlgpt_minecraft.suite import suite
 
     return {task.id: task for task in (_task(name, spec) for name, spec in suite().items())}
