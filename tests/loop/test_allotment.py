@@ -5,7 +5,7 @@ training. If too few steps are available, no policy is trained.
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rlgpt.agents.build import Agents, build_agents
 from rlgpt.domain import (
@@ -68,10 +68,12 @@ def test_steps_for_training_and_judging_are_at_most_the_budget(
 
 
 @given(BUDGETS, st.integers(0, 10**5), st.integers(0, 10**5))
+@example(100_000, 0, 50_000)  # Code has used more than the steps for judging.
 def test_training_gets_only_steps_that_are_not_spent_yet(budget: int, rehearsal: int, judged: int) -> None:
     found, here = allotment(300, budget=budget), Steps(rehearsal=rehearsal, code=judged)
     training = found.training((), here, with_code=True, modes=2, last=True)
-    assert training == 1 or training + here.total <= budget
+    race = 2 * found.limit  # The first seed of the race is played in both modes, whatever code has used.
+    assert training == 1 or training + race + here.total <= budget
     assert found.judging((), here) <= max(0, found.judging((), Steps()) - judged)
 
 

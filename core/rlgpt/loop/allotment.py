@@ -103,7 +103,8 @@ class Allotment:
         self, history: History, here: Steps, *, with_code: bool, modes: int, tuned: bool = False, last: bool = False
     ) -> int:
         """Number of primitive steps of a training that would begin now. The primitive steps that are not reserved for
-        judging are divided equally among the trainings of this iteration and the later iterations.
+        judging are divided equally among the trainings of this iteration and the later iterations. Steps for the first
+        seed of the race after the training are always reserved, even if code has used all steps for judging.
 
         :param here: primitive steps of the current iteration so far, including steps whose results were lost in a kill.
         :param with_code: whether the policy competes with code in the race after the training.
@@ -114,7 +115,8 @@ class Allotment:
         settings, left = self._settings, self._left(history, last=last)
         finalists = (2 if with_code else 0) + tuned
         race = settings.selection_episodes * (modes + tuned) + finalists * settings.confirmation_episodes
-        reserved = min(self.judging(history, here, last=last), race * self.limit)
+        judged = min(self.judging(history, here, last=last), race * self.limit)
+        reserved = max(judged, (modes + tuned) * self.limit)
         halving = episodes(settings.plans, settings.selection_episodes)
         later = min(self._judging // self._iterations, (settings.selection_episodes + race + halving) * self.limit)
         spent = sum((i.steps for i in history), here).total
