@@ -1,7 +1,7 @@
 """Writes MineDojo's programmatic tasks, as tasks of the Minecraft plugin.
 
 MineDojo states the target, the biome and the start of a task. The plugin also needs what a player makes, looks for and
-places on the way to the target. Both follow from the way of least effort (``minedojo_needs.ways``).
+places on the way to the target. Both follow from the way of least effort (``minedojo_rules.ways``).
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from minedojo_needs import Judge, Node, Rule, inventory, listed
+from minedojo_needs import Judge, inventory, listed
+from minedojo_rules import Node, Rule
 from rlgpt_minecraft.suite import COLUMNS
 from rlgpt_minecraft.tasks import SPECS
 from rlgpt_minecraft.things import FLUIDS, THINGS

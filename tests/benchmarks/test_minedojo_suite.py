@@ -23,6 +23,11 @@ def needs(benchmark_module: Any) -> Any:
 
 
 @pytest.fixture
+def rules(benchmark_module: Any) -> Any:
+    return benchmark_module("minedojo_rules")
+
+
+@pytest.fixture
 def suite(benchmark_module: Any) -> Any:
     return benchmark_module("minedojo_suite")
 
@@ -157,26 +162,26 @@ def test_item_without_any_source_is_an_error(lacks: Lacks) -> None:
         lacks("harvest", target_names="barrier")
 
 
-def test_resolve_keeps_the_smallest_set_of_lacks(needs: Any) -> None:
-    a, b, c, d = (needs.Node("item", name) for name in "abcd")
-    far, near = needs.Lack("mob", "far"), needs.Lack("mob", "near")
-    rules = (
-        needs.Rule(d, ((a, b), (c,))),
-        needs.Rule(a, (), far),
-        needs.Rule(b, ((c,),)),
-        needs.Rule(c, (), near),
+def test_resolve_keeps_the_smallest_set_of_lacks(rules: Any) -> None:
+    a, b, c, d = (rules.Node("item", name) for name in "abcd")
+    far, near = rules.Lack("mob", "far"), rules.Lack("mob", "near")
+    given = (
+        rules.Rule(d, ((a, b), (c,))),
+        rules.Rule(a, (), far),
+        rules.Rule(b, ((c,),)),
+        rules.Rule(c, (), near),
     )
-    assert needs.resolve(rules, ())[d] == {near}
-    assert needs.resolve(rules, (c,))[d] == set()
-    assert d not in needs.resolve(rules[:3], ())
+    assert rules.resolve(given, ())[d] == {near}
+    assert rules.resolve(given, (c,))[d] == set()
+    assert d not in rules.resolve(given[:3], ())
 
 
-def test_sources_name_items_of_the_game(needs: Any) -> None:
+def test_sources_name_items_of_the_game(rules: Any) -> None:
     from voxeldojo.names import ITEMS
 
-    rules = [rule for rule in needs.rules() if rule.lack is not None]
-    assert len(rules) > 30
-    named = {node.name for rule in rules for node in (rule.product, *(n for need in rule.needs for n in need))}
+    found = [rule for rule in rules.rules() if rule.lack is not None]
+    assert len(found) > 30
+    named = {node.name for rule in found for node in (rule.product, *(n for need in rule.needs for n in need))}
     assert named <= set(ITEMS)
 
 
