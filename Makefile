@@ -105,7 +105,7 @@ examples: setup ## check the examples in the documents, and build the documentat
 check: style types examples ## check style, types, the import order of the rooms, and the documents
 
 docs: setup ## build the documentation site, in site/
-	$(BIN)/mkdocs build --strict --quiet
+	$(BIN)/mkdocs build --strict
 
 wheels: setup ## build a wheel of each distribution, in dist/
 	for d in core $(PLUGINS); do \

@@ -45,7 +45,8 @@ class OtherStart(Value):
     :ivar verdict: the verdict that stopped the coded action; None if no verdict stopped it.
     :ivar steps: number of primitive steps of the action.
     :ivar score: the score of the episode; None if the task has no score.
-    :ivar before, after: the view before and after the action.
+    :ivar before: the view before the action.
+    :ivar after: the view after the action.
     """
 
     seed: int
@@ -137,7 +138,8 @@ class AnswerSummary(Value):
     bounds.
 
     :ivar name: name of the output that the answers belong to, or of the coded function if it is not a feature.
-    :ivar low, high: the least and the greatest answer. The answers of a predicate are 0 for False and 1 for True.
+    :ivar low: the least answer. The answers of a predicate are 0 for False and 1 for True.
+    :ivar high: the greatest answer.
     :ivar changes: number of moments at which the answer of the function differs from its previous answer in the same
         episode.
     :ivar outside: number of moments at which the answer of the function is outside its declared bounds.

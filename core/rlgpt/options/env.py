@@ -51,7 +51,6 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
 
     An error in a coded action ends the action and is recorded as a verdict. An exception in ``env.step`` propagates.
 
-    :param library: the plugin's primitives and view keys for this task; None if there are no coded actions.
     :ivar context: the state of the episode that the plugin reads; ``context.step`` counts the episode's primitive
         steps.
     :ivar interrupt_every: maximal number of primitive steps of a coded action in one decision. If ``interrupt_every``
