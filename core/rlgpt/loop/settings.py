@@ -75,8 +75,8 @@ class LoopSettings(Value):
     def modes(self, *, trained: bool) -> tuple[Mode, ...]:
         """The modes in which a policy may act, the preferred mode first. If several modes have equal results in the
         selection, the first of these modes is kept. Greedy play succeeds a little more often in the measured trainings
-        (docs/benchmarks.md, "Selection"). An untrained policy only acts by samples, because its most likely choice is
-        arbitrary.
+        (docs/benchmarks/learning.md, "Selection"). An untrained policy only acts by samples, because its most likely
+        choice is arbitrary.
         """
         if not trained:
             return ("sampled",)
