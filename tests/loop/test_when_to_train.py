@@ -93,6 +93,23 @@ def test_last_iteration_of_a_recording_trains_with_all_remaining_steps(tmp_path:
     assert record.steps.lost == 0
 
 
+def test_iteration_that_is_repeated_as_the_last_one_plays_no_seed_twice(tmp_path: Path) -> None:
+    """The steps allow only a part of the code's episodes before the recording ends, and no training at all."""
+
+    def once(request: Request) -> str:
+        if request.key.iteration:
+            raise TranscriptEnded("one iteration is recorded")
+        return half_solved(request)
+
+    few = {"budget": 1200, "judging": 0.3, "min_decisions": 10**6, "selection_episodes": 10}
+    result = run(context(tmp_path, NeverTrains(), FakeLLM(once), settings=SETTINGS.model_copy(update=few)))
+    (iteration,) = result.history
+    assert iteration.code_evaluation is not None
+    seeds = [episode.seed for episode in iteration.code_evaluation.episodes]
+    assert len(seeds) == len(set(seeds)) == 10
+    assert Run.open(tmp_path).record.steps.total == counted(tmp_path / "env_steps")
+
+
 def test_iteration_without_a_recorded_setup_is_kept_when_the_recording_ends(tmp_path: Path) -> None:
     """The recording has an iteration whose code was not trained, and ends. So there is no reply for a training's
     setup, and the run keeps the code.

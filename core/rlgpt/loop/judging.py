@@ -24,7 +24,7 @@ from rlgpt.rl.evaluation import Judge, together
 from rlgpt.rl.play import Acting
 
 REMAINING = "remaining"
-"""Name of the stage with the episodes of code that the first evaluation left out."""
+"""Folder of the stages with the episodes of code that the first evaluation left out."""
 
 
 class Selected(NamedTuple):
@@ -80,9 +80,8 @@ class Judging:
             here, total = steps_of(tried, code), wanted + more
             steps = ctx.allotment.confirmation(self.history, here, wanted - len(code.episodes))
             code = self._more(code, "confirmation", spec, total, steps=steps, failures=failures)
-        rest = ctx.run.stage(f"{self._folder}/{REMAINING}", Evaluation) if self.last else None
-        if rest is not None:  # The iteration was finished, and is repeated as the last iteration.
-            code = together((code, rest), ctx.settings.traces)
+        if self.last:  # Further episodes exist if the iteration was finished, and is repeated as the last iteration.
+            code = together((code, *ctx.run.values(f"{self._folder}/{REMAINING}", Evaluation)), ctx.settings.traces)
         ctx.observer.finished("code", **outcome(code))
         if len(code.episodes) < wanted:
             ctx.observer.message(
@@ -100,7 +99,8 @@ class Judging:
         ``code``.
         """
         wanted, here = self.ctx.settings.selection_episodes, steps_of(tried, code)
-        return self._more(code, REMAINING, spec, wanted, steps=self._judging_left(here))
+        part = f"{REMAINING}/{len(code.episodes):04}"  # The name says how many episodes were played before.
+        return self._more(code, part, spec, wanted, steps=self._judging_left(here))
 
     def is_solved_by(self, code: Evaluation | None) -> bool:
         """Whether the coded actions alone reach the target, in the confirmation episodes too."""

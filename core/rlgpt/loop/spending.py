@@ -129,7 +129,8 @@ def finished_stages(run: Run, index: int) -> Steps:
     :raises RunError: the stored result of a stage cannot be read.
     """
     here = f"iterations/{index}"
-    code = [e for name in ("code", "confirmation", "remaining") if (e := run.stage(f"{here}/{name}", Evaluation))]
+    code = [e for name in ("code", "confirmation") if (e := run.stage(f"{here}/{name}", Evaluation))]
+    code += run.values(f"{here}/remaining", Evaluation)
     old = run.stage(f"{here}/evaluation", Evaluation)  # The file of a run that an earlier version began.
     raced = [e for block in run.values(f"{here}/race", Block) for e in block.evaluations]
     training = run.stage(f"{here}/training", TrainingRecord)
