@@ -209,7 +209,7 @@ def test_restored_learner_with_imitation_continues_bit_for_bit(tmp_path: Path) -
     for seed in range(5):
         whole.update(rollout(seed, success=seed % 2 == 0, last=4 if seed == 4 else 2), generator)
     resumed, g = learner(imitation_capacity=11), torch.Generator()
-    returns = Returns.of(RLSetup(reward_weights={}, observation_keys=()), whole.hyperparameters)
+    returns = Returns.of(RLSetup(reward_weights={}, observation_keys=()), (), whole.hyperparameters)
     state = TrainingState(hyperparameters=whole.hyperparameters, axis_names=whole.network.axis_names(), returns=returns)
     save(tmp_path, state, whole, generator)
     restore(Checkpoint.load(tmp_path), resumed, g, tmp_path)

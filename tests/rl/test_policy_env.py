@@ -23,7 +23,8 @@ from rlgpt.rl.base import EnvSpec
 from rlgpt.rl.codec import ActionCodec
 from rlgpt.rl.observation import ObservationBuilder
 from rlgpt.rl.policy_env import PolicyEnv, build, plugin_of
-from rlgpt.testing.counting import BROKEN, TASK, TO_ROW, WANDER, action, counted, grid_spec
+from rlgpt.rl.vector import LocalVector
+from rlgpt.testing.counting import BROKEN, TASK, TO_ROW, WANDER, CountingGrid, action, counted, grid_spec
 from rlgpt.testing.grid import grid_plugin
 
 REACH = action(
@@ -293,6 +294,30 @@ class FlickerPlugin(EnvironmentPlugin):
 
     def labels(self, task: Task) -> Labels:
         return Labels(("off", "on"))
+
+
+def test_environments_are_closed_if_a_vector_of_them_cannot_be_made(tmp_path: Path) -> None:
+    closed: list[int] = []
+
+    class Closing(gymnasium.Wrapper[Any, Any, Any, Any]):
+        def close(self) -> None:
+            closed.append(1)
+            super().close()
+
+    class Scarce(CountingGrid):
+        made = 0
+
+        def make_env(self, task: Task, *, seed: int, render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
+            if self.made == 2:
+                raise PluginError("the third simulator does not start")
+            self.made += 1
+            return Closing(super().make_env(task, seed=seed, render_mode=render_mode))
+
+    plugin = Scarce(str(tmp_path / "count"))
+    spec = dataclasses.replace(grid_spec(tmp_path / "count", TO_ROW), factory=lambda task: plugin)
+    with pytest.raises(PluginError, match="third simulator"):
+        LocalVector(spec, [1, 2, 3], tmp_path / "steps.bin")
+    assert len(closed) == 2
 
 
 def test_success_at_any_primitive_step_makes_the_episode_a_success() -> None:

@@ -13,7 +13,7 @@ import gymnasium
 import numpy as np
 import pytest
 import torch
-from rlgpt.domain import Parameter, Plain, Task, TrainingRecord
+from rlgpt.domain import CodedReward, Parameter, Plain, Task, TrainingRecord
 from rlgpt.errors import TrainerError
 from rlgpt.plugin.types import Context, EnvLimits
 from rlgpt.rl.base import EnvSpec, Hyperparameters
@@ -130,10 +130,35 @@ def test_warm_start_keeps_value_weights_only_if_the_returns_have_the_same_defini
     assert torch.equal(warm["value.weight"], cold["value.weight"]) == kept
 
 
+def test_warm_start_forgets_the_value_weights_of_a_coded_reward_that_was_rewritten(tmp_path: Path) -> None:
+    """The setups are equal: the reward term has the same name, weight and bounds, and only its source changes."""
+
+    def paying(value: float) -> EnvSpec:
+        bonus = CodedReward(
+            name="bonus", doc="", source=f"def reward(view, memory):\n    return {value}\n", kind="step", low=-1, high=1
+        )
+        spec = grid_spec(tmp_path / "count", reward_weights={"bonus": 1.0})
+        return dataclasses.replace(spec, functions=(bonus,))
+
+    settings = Hyperparameters(num_steps=8, minibatch_size=32)
+    train(tmp_path / "cold", paying(1.0), budget=100, settings=settings)
+    for value, kept in ((1.0, True), (-1.0, False)):
+        folder = tmp_path / f"warm{value}"
+        train(folder, paying(value), budget=10, settings=settings, warm_start=tmp_path / "cold")
+        assert (float(weights(folder)["returns.count"]) > 0) is kept
+
+
+def test_loading_refuses_a_policy_of_the_same_actions_in_another_order(tmp_path: Path) -> None:
+    spec = grid_spec(tmp_path / "count", TO_ROW, WANDER)
+    train(tmp_path / "a", spec, budget=10)
+    with pytest.raises(TrainerError, match=r"in another order\. Use the order of its training"):
+        PPO().load(tmp_path / "a", dataclasses.replace(spec, actions=spec.actions[::-1]))
+
+
 def test_loading_refuses_a_checkpoint_of_another_schema_version_with_advice(tmp_path: Path) -> None:
     spec = grid_spec(tmp_path / "count")
     train(tmp_path / "old", spec, budget=10)
-    path = tmp_path / "old" / "policy.pt"
+    path = tmp_path / "old" / "best.pt"
     content = torch.load(path, weights_only=True)
     content["state"] = json.dumps({**json.loads(content["state"]), "schema_version": 1})
     torch.save(content, path)

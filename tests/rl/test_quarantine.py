@@ -37,6 +37,7 @@ def test_violations_of_all_environments_are_added_for_the_quarantine(workers: in
             assert not stats.close_segment()
             for env, transition in enumerate(_step(vector, *branches)):
                 stats.add_verdicts(transition.verdicts)
+                assert transition.began == ("broken" if branches[env] == BROKEN_BRANCH else "wander")
                 fallen[env] += len(transition.verdicts)
         assert fallen.tolist() == [2, 0, 1, 0], "no worker has three violations alone"
         assert fallen.sum() == QUARANTINE_AFTER

@@ -23,6 +23,7 @@ from rlgpt.options.layout import Head
 from rlgpt.rl.base import EnvSpec, Hyperparameters
 from rlgpt.rl.evaluation import evaluate
 from rlgpt.rl.policy_env import build
+from rlgpt.rl.rollout import Rollout
 from rlgpt.rl.sac import SAC
 from rlgpt.rl.sac.encoding import encode, flatten
 from rlgpt.rl.sac.network import SoftActorCritic
@@ -157,6 +158,44 @@ def test_sac_decodes_encoded_actions_to_the_same_flat_actions() -> None:
     flat = network.distribution(batch).sample(torch.Generator().manual_seed(0))
     assert torch.allclose(flatten(network.layout, *encode(network.layout, flat)), flat)
     assert set(flat[:, 0].tolist()) == {0.0, 1.0, 2.0}
+
+
+def test_sharpened_sac_policy_draws_discrete_values_with_sharpened_probabilities() -> None:
+    network = mixed_network()
+    p = torch.tensor([0.5, 0.3, 0.2])
+    with torch.no_grad():
+        assert network.actor is not None
+        network.actor.output.bias[-3:] = p.log()
+    batch = {"obs": torch.zeros(4000, 2), "action_mask": torch.tensor([[1.0, 0.0, 0.0]]).expand(4000, -1)}
+    for sharpness in (1.0, 4.0):
+        flat = network.distribution(batch).sharpened(sharpness).sample(torch.Generator().manual_seed(0))
+        shares = torch.bincount(flat[:, 1].long(), minlength=3) / 4000
+        assert torch.allclose(shares, p**sharpness / (p**sharpness).sum(), atol=0.03)
+
+
+@pytest.mark.parametrize("semi_markov", [True, False])
+def test_empty_entries_of_a_rollout_change_no_return(semi_markov: bool) -> None:
+    """Where environments decide at different times, a rollout has empty entries before the others, of duration 0."""
+    moments = []
+    for empty in (0, 3):
+        network = mixed_network()
+        learner = SAC().learner(network, Hyperparameters(semi_markov=semi_markov), 0.5, 100)
+        taken = torch.arange(2 + empty)[:, None] >= empty
+        never = torch.zeros_like(taken)
+        rollout = Rollout(
+            {"obs": torch.zeros(3 + empty, 1, 2), "action_mask": torch.ones(3 + empty, 1, 3)},
+            torch.zeros(2 + empty, 1, network.layout.action_size),
+            taken.float(),
+            2.0 * taken,
+            never,
+            never,
+            None,
+            taken=taken,
+        )
+        for _ in range(3):
+            learner.remember(rollout)
+        moments.append((float(network.returns.mean), float(network.returns.var)))
+    assert moments[0] == pytest.approx(moments[1])
 
 
 def test_sac_value_of_a_branch_depends_only_on_the_components_of_this_branch() -> None:

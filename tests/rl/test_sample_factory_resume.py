@@ -18,7 +18,7 @@ from rlgpt.rl.step_counter import StepCounter
 
 def saved(folder: Path, state: dict[int, Any]) -> None:
     settings = Hyperparameters()
-    returns = Returns.of(RLSetup(reward_weights={}, observation_keys=()), settings)
+    returns = Returns.of(RLSetup(reward_weights={}, observation_keys=()), (), settings)
     content = TrainingState(hyperparameters=settings, axis_names={}, returns=returns)
     Checkpoint(content, {}, {"state": state, "param_groups": []}, torch.get_rng_state()).save(folder)
 

@@ -22,19 +22,19 @@ def test_verdicts_of_kind_wall_or_lint_do_not_count_as_violations(kind: VerdictK
     assert len(stats.verdicts) == QUARANTINE_AFTER, "verdicts of every kind are stored"
 
 
-def ended(**usage: int) -> tuple[dict[str, object], dict[str, int]]:
-    """A finished episode in which each decision ``usage`` is one call."""
-    return {"success": False, "total_reward": 0.0, "reward_terms": {}, "calls": usage}, usage
+def called(stats: TrainingStats, times: int) -> None:
+    for _ in range(times):
+        stats.add_call("a")
 
 
-def test_action_that_rarely_fails_leaves_the_quarantine_when_its_episodes_end() -> None:
+def test_action_that_rarely_fails_is_not_quarantined_and_leaves_the_quarantine() -> None:
     stats = TrainingStats(TrainingStatsState())
     stats.add_verdicts([verdict("a")] * QUARANTINE_AFTER)
     assert stats.close_segment()
     assert stats.quarantined == ["a"]
-    stats.add_episode(*ended(a=10 * QUARANTINE_AFTER, b=5))
+    called(stats, 10 * QUARANTINE_AFTER)
     assert not stats.close_segment(), "a tenth of the calls had a violation"
-    stats.add_episode(*ended(a=1))
+    called(stats, 1)
     assert stats.close_segment()
     assert stats.quarantined == []
     resumed = TrainingStats(stats.state())

@@ -99,6 +99,7 @@ def best_candidate(
                 Rehearsal,
                 lambda: _rehearsal(attempt, written[done.number], result),  # noqa: B023
             )
+            ctx.book.update()
     best = max(rehearsals, key=lambda number: (evidence(rehearsals[number], ctx.task.score), -number))
     sound = sum(r.stopped_by is None for r in rehearsals.values())
     ctx.observer.message(

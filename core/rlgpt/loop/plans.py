@@ -193,6 +193,7 @@ class Comparison:
             ctx.book.add("code", evaluation.primitive_steps)
             ctx.run.rewrite(name(job.number), evaluation)
             results[job.number] = evaluation
+            ctx.book.update()
         for plan in remaining:
             ctx.observer.finished("halving", plan=plan, **outcome(results[plan]))
         ctx.book.tell()

@@ -62,22 +62,20 @@ class RunStepCounter:
 
         def counted(env: gymnasium.Env[Any, Any], step: int) -> None:
             count(env, step)
-            self._tell_now_and_then()
+            self.update()
 
         return counted
 
     def add(self, purpose: Purpose, steps: int) -> None:
-        """Count the primitive steps of a job that another process executed.
-
-        :raises StopRequested: somebody has requested a stop of the run.
+        """Count the primitive steps of a job that another process executed. After the caller has stored the result of
+        the job, it calls :meth:`update`.
         """
         self._counter.add(_CELLS[purpose], steps)
-        self._tell_now_and_then()
 
     def trained(self, steps: int) -> None:
         """Set the number of primitive steps that the training in progress has taken since this process began."""
         self._training = steps
-        self._tell_now_and_then()
+        self.update()
 
     def tell(self) -> None:
         """Write the numbers of primitive steps so far into the run's record."""
@@ -85,7 +83,7 @@ class RunStepCounter:
         self._run.update(steps=self._known + Steps(training=self._training, **taken))
         self._last_update = time.monotonic()
 
-    def _tell_now_and_then(self) -> None:
+    def update(self) -> None:
         """Update the run's record if the last update was at least :data:`TELL_SECONDS` ago.
 
         :raises StopRequested: somebody has requested a stop of the run.

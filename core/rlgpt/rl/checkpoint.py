@@ -7,14 +7,14 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 import torch
 from pydantic import Field
 
-from rlgpt.domain import RLSetup, Value
+from rlgpt.domain import CodedFunction, CodedReward, RLSetup, Value
 from rlgpt.errors import TrainingFolderError
 from rlgpt.files import Folder
 from rlgpt.rl.base import Hyperparameters
@@ -41,15 +41,18 @@ class Returns(Value):
     """
 
     reward_weights: Mapping[str, float]
+    rewards: tuple[CodedReward, ...] = Field(default=(), description="the coded reward terms with a weight")
     gamma: float
     semi_markov: bool
     normalized: bool
 
     @classmethod
-    def of(cls, setup: RLSetup, hyperparameters: Hyperparameters) -> Returns:
+    def of(cls, setup: RLSetup, functions: Sequence[CodedFunction], hyperparameters: Hyperparameters) -> Returns:
         h = hyperparameters
+        rewards = (f for f in functions if isinstance(f, CodedReward) and f.name in setup.reward_weights)
         return cls(
             reward_weights=setup.reward_weights,
+            rewards=tuple(sorted(rewards, key=lambda f: f.name)),
             gamma=setup.gamma,
             semi_markov=h.semi_markov,
             normalized=h.normalize_returns,

@@ -199,6 +199,8 @@ class ExecutorSource(RolloutSource):
     def _add(self, share: Sequence[int], result: RolloutShare, search: ParameterSearch | None) -> None:
         """Add everything but the rollout of a share's result."""
         self._stats.add_verdicts(result.events.verdicts)
+        for action in result.events.calls:
+            self._stats.add_call(action)
         for episode, usage in result.events.episodes:
             self._stats.add_episode(episode, usage)
         for column, slot in enumerate(share):

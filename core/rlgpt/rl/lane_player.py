@@ -12,7 +12,7 @@ from rlgpt.options import Arrival, OnStep, extend_vector
 from rlgpt.options.lane import Lane
 from rlgpt.rl.base import EnvSpec
 from rlgpt.rl.play import Acting, Limits, Played, Recorder, Stuck, cut_of, generator_of
-from rlgpt.rl.policy_env import actions_of, arguments_of, plugin_of
+from rlgpt.rl.policy_env import actions_of, arguments_of, on_error, plugin_of
 from rlgpt.rl.policy_lane import EpisodeLog, Moment, Observation, PolicyFormat
 
 LANES = 16
@@ -58,7 +58,8 @@ class LanePlayer:
         if venv.metadata.get("autoreset_mode") is not AutoresetMode.DISABLED:
             venv.close()
             return None
-        return cls(spec, venv, trace=trace, limit=limit, on_step=on_step)
+        with on_error(venv.close):
+            return cls(spec, venv, trace=trace, limit=limit, on_step=on_step)
 
     def play(self, acting: Acting, seeds: Sequence[int], limits: Limits) -> list[Played]:
         """Play one episode for each seed. When ``limits`` are reached, no further episode begins in any lane.

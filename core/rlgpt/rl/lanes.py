@@ -7,7 +7,6 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Self
 
@@ -20,7 +19,7 @@ from rlgpt.errors import PluginError
 from rlgpt.options import Arrival, extend_vector
 from rlgpt.rl.base import EnvSpec
 from rlgpt.rl.base_only import Masks
-from rlgpt.rl.policy_env import actions_of, arguments_of, plugin_of, training_seeds
+from rlgpt.rl.policy_env import actions_of, arguments_of, on_error, plugin_of, training_seeds
 from rlgpt.rl.policy_lane import EpisodeLog, Moment, Observation, PolicyFormat
 from rlgpt.rl.position import Position
 from rlgpt.rl.primitive_steps import PrimitiveLog
@@ -85,7 +84,10 @@ class LaneVector(Vector):
             begin in states of the setup's reset option.
         """
         venv = _batch_simulator(spec, len(seeds), seeds[0])
-        return None if venv is None else cls(spec, venv, seeds, step_file, **more)
+        if venv is None:
+            return None
+        with on_error(venv.close):
+            return cls(spec, venv, seeds, step_file, **more)
 
     @classmethod
     def at(
@@ -104,12 +106,10 @@ class LaneVector(Vector):
         if venv.metadata.get("autoreset_mode") is not AutoresetMode.DISABLED:
             venv.close()
             return None
-        with ExitStack() as on_error:
+        with on_error(venv.close):
             lanes = cls(spec, venv, seeds)
-            on_error.callback(lanes.close)
-            newest = lanes.repeat(positions) if positions[0].begun else []
-            on_error.pop_all()
-        return lanes, newest
+        with on_error(lanes.close):
+            return lanes, lanes.repeat(positions) if positions[0].begun else []
 
     @property
     def form(self) -> PolicyFormat:
@@ -209,7 +209,7 @@ class LaneVector(Vector):
             if lane in self._ended:
                 found[lane] = self._joined(lane, seen, self._begun(lane, info))
                 continue
-            self._logs[lane].add(info)
+            began = self._logs[lane].add(info)
             over = arrival.terminated or arrival.truncated
             transition = Transition(
                 seen,
@@ -221,6 +221,7 @@ class LaneVector(Vector):
                 self._ended_episode(lane) if over else None,
                 dict(self._logs[lane].usage) if over else {},
                 info.get("verdicts", ()),
+                began,
                 self._primitive[lane].take(arrival.terminated),
             )
             (self._ended if over else found)[lane] = transition
@@ -233,8 +234,7 @@ class LaneVector(Vector):
         return found
 
     def _ended_episode(self, lane: int) -> dict[str, Any]:
-        log = self._logs[lane]
-        return {**log.figures(), "base_only": self._base_only[lane], "calls": dict(log.calls)}
+        return {**self._logs[lane].figures(), "base_only": self._base_only[lane]}
 
     def _joined(self, lane: int, first: Observation, verdicts: tuple[Verdict, ...]) -> Transition:
         """The transition from the end of an episode to the start of the next episode."""

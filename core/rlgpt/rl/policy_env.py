@@ -102,10 +102,9 @@ class PolicyEnv(gymnasium.Wrapper[Observation, Any, Any, Any]):
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         observation, reward, terminated, truncated, info = self.extended.step(self.codec.decode(action))
-        self._log.add(info)
+        info["began"] = self._log.add(info)
         if terminated or truncated:
-            info["episode"] = self.figures()
-            info["usage"], info["calls"] = dict(self.usage), dict(self._log.calls)
+            info["episode"], info["usage"] = self.figures(), dict(self.usage)
         elif self._begun is None and not self._log.success:
             self._add_start(info)
         return self._seen(observation, info, info["duration"]), float(reward), terminated, truncated, info
@@ -186,17 +185,29 @@ def build(
         much time as many primitive steps.
     :param begin: for the seeds of some episodes, the saved state in which the episode begins. ``begin`` is valid only
         for evaluations.
-    :param env: an environment of the task that already exists. If ``env`` is None, the plugin makes an environment.
+    :param env: an environment of the task that already exists. If ``env`` is None, the plugin makes an environment. If
+        ``build`` raises an error, it closes the environment.
     :raises UnknownNameError: the setup contains an unknown action, observation key, reward term or reset option.
     """
     plugin, task, setup = plugin_of(spec), spec.task, spec.setup
     if env is None:
         env = plugin.make_env(task, seed=seed, render_mode=render_mode)
-    arguments = arguments_of(spec, env.action_space, plugin, evaluation=evaluation, limit=limit, on_turn=on_turn)
-    arguments["trace"] = trace
-    extended = extend(env, actions_of(spec), on_step=on_step, **arguments)
-    late = SavedStarts(begin or {}) if evaluation else late_starts(plugin, task, setup, spec.starts)
-    return PolicyEnv(extended, setup.observation_keys, seed=seed, late=late, plan_prior=setup.plan_prior)
+    with on_error(env.close):
+        arguments = arguments_of(spec, env.action_space, plugin, evaluation=evaluation, limit=limit, on_turn=on_turn)
+        arguments["trace"] = trace
+        extended = extend(env, actions_of(spec), on_step=on_step, **arguments)
+        late = SavedStarts(begin or {}) if evaluation else late_starts(plugin, task, setup, spec.starts)
+        return PolicyEnv(extended, setup.observation_keys, seed=seed, late=late, plan_prior=setup.plan_prior)
+
+
+@contextlib.contextmanager
+def on_error(close: Callable[[], object]) -> Iterator[None]:
+    """Call ``close`` if the ``with`` block raises an error."""
+    try:
+        yield
+    except BaseException:
+        close()
+        raise
 
 
 def actions_of(spec: EnvSpec) -> tuple[CodedAction, ...]:

@@ -137,34 +137,30 @@ class EpisodeLog:
         self._seed, self._decisions, self._reward, self._ending = seed, 0, 0.0, ""
         self._terms: Counter[str] = Counter()
         self.usage: Counter[str] = Counter()
-        self._call_counts = CallCounts()
-        self._call_counts.add(info)
+        self._calls = CallCounts()
+        self._calls.add(info)
         self._success = self._succeeded(info)
         self._reached: dict[str, int] = {}
         self._watch(info)
 
-    def add(self, info: Mapping[str, Any]) -> None:
+    def add(self, info: Mapping[str, Any]) -> str | None:
         """Add a decision to the statistics of the episode.
 
         :param info: the info dict at the end of the decision.
+        :returns: the name of the action whose call began in the decision; None if no call began.
         """
         self._decisions += 1
         self._reward += info["total_reward"]
         self._success = self._success or self._succeeded(info)
         self.usage[info["action"]] += 1
-        self._call_counts.add(info)
         for name, value in info.get("reward_terms", {}).items():
             self._terms[name] += value
         self._watch(info)
+        return self._calls.add(info)
 
     def _succeeded(self, info: Mapping[str, Any]) -> bool:
         """Whether ``info`` reports a success that counts. In a task that has only a score, no success counts."""
         return bool(self._lane.context.task.success) and bool(info.get("success", False))
-
-    @property
-    def calls(self) -> Mapping[str, int]:
-        """For each action, the number of its calls in the episode."""
-        return self._call_counts.counts
 
     @property
     def success(self) -> bool:

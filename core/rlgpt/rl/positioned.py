@@ -7,7 +7,6 @@ from __future__ import annotations
 import itertools
 from abc import abstractmethod
 from collections.abc import Sequence
-from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from rlgpt.plugin.states import EpisodeState
 from rlgpt.rl.base import EnvSpec
 from rlgpt.rl.base_only import Masks
 from rlgpt.rl.lanes import LaneVector
+from rlgpt.rl.policy_env import on_error
 from rlgpt.rl.policy_lane import Observation
 from rlgpt.rl.position import Position, Progress
 from rlgpt.rl.vector import Slot, Transition, Vector
@@ -113,12 +113,10 @@ class _Lanes(PositionedVector):
 class _Separate(PositionedVector):
     def __init__(self, spec: EnvSpec, seeds: Sequence[int], positions: Sequence[Position]) -> None:
         self._envs: list[_SeparateEnv] = []
-        with ExitStack() as on_error:
-            on_error.callback(self.close)
+        with on_error(self.close):
             for seed, position in zip(seeds, positions, strict=True):
                 self._envs.append(_SeparateEnv(spec, seed))
                 self._envs[-1].begin(position)
-            on_error.pop_all()
 
     @property
     def moments(self) -> list[tuple[int, int, int]]:

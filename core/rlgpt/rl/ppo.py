@@ -115,7 +115,7 @@ class PPO(Trainer):
             network.to(torch_device(resolved(self.device, images=network.sees_images)))
             learner = self.learner(network, hyperparameters, spec.setup.gamma, budget)
             generator = torch.Generator().manual_seed(seed)
-            returns = Returns.of(spec.setup, hyperparameters)
+            returns = Returns.of(spec.setup, spec.functions, hyperparameters)
             if checkpoint is None:
                 if warm_start is not None:
                     continue_from(warm_start, learner, returns)

@@ -61,6 +61,11 @@ def fit(network: PolicyNetwork, checkpoint: Checkpoint, folder: Path) -> None:
             f"the policy in {folder} is for other actions or observations: it lacks {lacks or 'nothing'} and has "
             f"{has or 'nothing'} in addition. Use the policy as a warm start, or use the setup of its training."
         )
+    if network.axis_names() != checkpoint.state.axis_names:
+        raise TrainingFolderError(
+            f"the policy in {folder} has the same actions and observations in another order. Use the order of its "
+            "training, or use the policy as a warm start, which matches them by name."
+        )
     try:
         network.load_state_dict(checkpoint.weights)
     except RuntimeError as fault:

@@ -129,9 +129,11 @@ class _Piece(NamedTuple):
 
 
 class EpisodeStats(Protocol):
-    """An object to which a :class:`Collector` adds finished episodes and verdicts."""
+    """An object to which a :class:`Collector` adds finished episodes, calls of actions, and verdicts."""
 
     def add_episode(self, episode: Mapping[str, Any], usage: Mapping[str, int]) -> None: ...
+
+    def add_call(self, action: str) -> None: ...
 
     def add_verdicts(self, verdicts: Iterable[Verdict]) -> None: ...
 
@@ -199,6 +201,8 @@ class Collector:
         self._ready = slots = [slot for slot, _ in arrived]
         for slot, t in arrived:
             self._stats.add_verdicts(t.verdicts)
+            if t.began is not None:
+                self._stats.add_call(t.began)
             if t.episode is not None:
                 self._stats.add_episode(t.episode, t.usage)
                 success, steps = bool(t.episode["success"]), int(t.episode["primitive_steps"])

@@ -57,13 +57,17 @@ class RolloutJob(Job):
 
 @dataclass
 class Events:
-    """The finished episodes and the verdicts of a share."""
+    """The finished episodes, the calls of actions, and the verdicts of a share."""
 
     episodes: list[tuple[Mapping[str, Any], Mapping[str, int]]] = field(default_factory=list)
+    calls: list[str] = field(default_factory=list)
     verdicts: list[Verdict] = field(default_factory=list)
 
     def add_episode(self, episode: Mapping[str, Any], usage: Mapping[str, int]) -> None:
         self.episodes.append((episode, usage))
+
+    def add_call(self, action: str) -> None:
+        self.calls.append(action)
 
     def add_verdicts(self, verdicts: Iterable[Verdict]) -> None:
         self.verdicts.extend(verdicts)

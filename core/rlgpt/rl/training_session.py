@@ -107,6 +107,8 @@ class TrainingSession:
                 self._best, best = None, True
             if masks != (masks := self._masks(spent, budget)):
                 source.mask(masks)
+            # As long as too few episodes have ended for a comparison, the newest policy is the best one.
+            best = best or self._best is None
             save(self.folder, self._state(), self.learner, self.generator, best=best)
             stop = progress is not None and point is not None and progress(point)
             if stop or spent >= budget:
@@ -189,7 +191,7 @@ class TrainingSession:
             seconds=self._seconds,
             tally=self.stats.state(),
             best=self._best,
-            returns=Returns.of(self.spec.setup, self.learner.hyperparameters),
+            returns=Returns.of(self.spec.setup, self.spec.functions, self.learner.hyperparameters),
             search=self._search,
             base_only=self._base_only.state,
         )

@@ -74,15 +74,17 @@ class TrainingStats:
     def add_episode(self, episode: Mapping[str, Any], usage: Mapping[str, int]) -> None:
         """Add a finished episode.
 
-        :param episode: the fields of a :class:`rlgpt.domain.Episode`, ``base_only``, and ``calls``, the number of calls
-            of each action.
+        :param episode: the fields of a :class:`rlgpt.domain.Episode`, and ``base_only``.
         :param usage: for each action, the number of decisions for this action in the episode.
         """
-        self.calls.update(episode["calls"])
         if self.base_only is not None and not self.base_only.add(episode):
             return
         self._episodes.append(episode)
         self._usage.update(usage)
+
+    def add_call(self, action: str) -> None:
+        """Count a call of ``action`` that has begun."""
+        self.calls[action] += 1
 
     def add_verdicts(self, verdicts: Iterable[Verdict]) -> None:
         for verdict in verdicts:

@@ -19,7 +19,7 @@ from rlgpt.domain import Verdict
 from rlgpt.options import OnStep
 from rlgpt.rl.base import EnvSpec
 from rlgpt.rl.base_only import Masks
-from rlgpt.rl.policy_env import PolicyEnv, build, training_seeds
+from rlgpt.rl.policy_env import PolicyEnv, build, on_error, training_seeds
 from rlgpt.rl.policy_lane import Observation
 from rlgpt.rl.primitive_steps import PrimitiveLog, PrimitiveSteps
 from rlgpt.rl.step_counter import StepCounter
@@ -35,13 +35,14 @@ class Transition:
     :ivar reward: the discounted reward ``sum_{i<k} gamma^i r_i`` over the k primitive steps of the decision.
     :ivar duration: k, the number of primitive steps.
     :ivar last: the last observation of the episode if the episode ended with the decision, else None.
-    :ivar episode: the fields of a :class:`rlgpt.domain.Episode`, ``base_only``, and ``calls``, the number of calls of
-        each action, if the episode ended with the decision, else None.
+    :ivar episode: the fields of a :class:`rlgpt.domain.Episode`, and ``base_only``, if the episode ended with the
+        decision, else None.
     :ivar terminated: whether the environment ended the episode with this decision.
     :ivar truncated: whether a time limit ended the episode with this decision.
     :ivar usage: for each action, the number of decisions for this action in the episode that ended; empty if no episode
         ended.
     :ivar verdicts: verdicts on code in this decision and in the reset after the decision.
+    :ivar began: the name of the action whose call began in the decision; None if the action in progress went on.
     :ivar primitive: the primitive steps of the decision if the masks say that they are collected, else None.
     """
 
@@ -54,6 +55,7 @@ class Transition:
     episode: dict[str, Any] | None
     usage: dict[str, int]
     verdicts: tuple[Verdict, ...]
+    began: str | None
     primitive: PrimitiveSteps | None = None
 
 
@@ -88,13 +90,12 @@ class Slot:
         verdicts, last, episode = info.get("verdicts", ()), None, None
         primitive = self._primitive.take(terminated)
         if terminated or truncated:
-            last, episode = observation, {**info["episode"], "base_only": self._base_only, "calls": info["calls"]}
+            last, episode = observation, {**info["episode"], "base_only": self._base_only}
             observation, fallen = self.reset()
             verdicts += fallen
-        duration = int(info["duration"])
-        usage = info.get("usage", {})
+        duration, usage, began = int(info["duration"]), info.get("usage", {}), info["began"]
         return Transition(
-            observation, reward, duration, terminated, truncated, last, episode, usage, verdicts, primitive
+            observation, reward, duration, terminated, truncated, last, episode, usage, verdicts, began, primitive
         )
 
     def _flagged(self, observation: Observation) -> Observation:
@@ -159,7 +160,10 @@ class LocalVector(Vector):
 
     def __init__(self, spec: EnvSpec, seeds: Sequence[int], step_file: Path, *, first: int = 0) -> None:
         self._steps = StepCounter(step_file, first + len(seeds))
-        self._slots = [Slot(spec, seed, self._steps.counting(first + i)) for i, seed in enumerate(seeds)]
+        self._slots: list[Slot] = []
+        with on_error(self.close):
+            for cell, seed in enumerate(seeds, first):
+                self._slots.append(Slot(spec, seed, self._steps.counting(cell)))
 
     def reset(self) -> list[tuple[Observation, tuple[Verdict, ...]]]:
         return [slot.reset() for slot in self._slots]

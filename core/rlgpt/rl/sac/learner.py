@@ -180,8 +180,9 @@ class SoftLearner:
         return steps
 
     def _store_decisions(self, rollout: Rollout) -> float:
-        gamma = self._gamma**rollout.durations if self.hyperparameters.semi_markov else self._gamma
-        discounts = gamma * (~rollout.terminated)
+        # An empty entry of a rollout has the duration 0, and discounts nothing.
+        lengths = rollout.durations if self.hyperparameters.semi_markov else rollout.durations.clamp(max=1)
+        discounts = self._gamma**lengths * (~rollout.terminated)
         following = {key: entries[1:].clone() for key, entries in rollout.observations.items()}
         if rollout.lasts is not None:
             for key, entries in following.items():

@@ -186,8 +186,9 @@ class SoftActorCritic(PolicyNetwork):
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Draw components from the actor. Gradients of functions of the drawn components reach the actor's weights.
 
-        :param noise: factor of the standard deviations of the drawn components. If ``noise`` is 0, the components are
-            the means and the most likely values.
+        :param noise: factor of the standard deviations of the drawn numbers. Values of Discrete components have the
+            probability ``p ** (1 / noise**2)``, normalised. If ``noise`` is 0, the components are the means and the
+            most likely values.
         :returns: the encoded components ``[B, E]``, and the divergence of each component from its prior, ``[B, C]``.
             After a parameter search, only the noise is narrower: a change of the mean costs as much as before.
         """
@@ -212,7 +213,8 @@ class SoftActorCritic(PolicyNetwork):
             log_p = torch.log_softmax(logits[:, at : at + head.size], dim=-1)
             at += head.size
             p = log_p.exp()
-            index = drawn_from(p, generator) if noise else p.argmax(-1, keepdim=True)
+            drawn_p = p if noise in (0.0, 1.0) else torch.softmax(log_p / noise**2, dim=-1)
+            index = drawn_from(drawn_p, generator) if noise else p.argmax(-1, keepdim=True)
             chosen = torch.zeros_like(p).scatter_(1, index, 1.0)
             encoded.append(chosen + p - p.detach())  # straight-through (Bengio, Leonard and Courville 2013)
             divergences.append((p * log_p).sum(-1, keepdim=True) + math.log(head.size))

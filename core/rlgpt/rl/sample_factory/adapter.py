@@ -8,7 +8,6 @@ from typing import Any
 import gymnasium
 from gymnasium import spaces
 
-from rlgpt.options.violations import CallCounts
 from rlgpt.rl.policy_env import PolicyEnv, build
 from rlgpt.rl.policy_lane import Observation
 from rlgpt.rl.sample_factory.entries import BufferEntries
@@ -40,7 +39,6 @@ class Adapter(gymnasium.Env[Any, Any]):
         self._is_tuple = isinstance(env.action_space, spaces.Tuple)
         self.action_space = env.action_space
         self._quarantine = None if shared_status is None else SharedQuarantine(job, shared_status, self._row)
-        self._calls = CallCounts()
 
     @classmethod
     def build(cls, job: Job, index: int) -> Adapter:
@@ -83,11 +81,11 @@ class Adapter(gymnasium.Env[Any, Any]):
         if shared_status is not None:
             shared_status.add(self._row, DECISIONS)
         if self._quarantine is not None:
-            self._quarantine.record(info.get("verdicts", ()), self._calls.add(info))
+            self._quarantine.record(info.get("verdicts", ()), info["began"])
         last = None
         if terminated or truncated:
             report["episode_extra_stats"] = {
-                "episode": {**info["episode"], "base_only": False, "calls": info["calls"]},
+                "episode": {**info["episode"], "base_only": False},
                 "usage": info["usage"],
             }
             last = None if terminated else observation
@@ -109,5 +107,5 @@ class Adapter(gymnasium.Env[Any, Any]):
         if (masked := self._quarantine.update()) is not None:
             self.env.quarantine(masked)
         observation, info = self.env.reset()
-        self._quarantine.record(info.get("verdicts", ()), self._calls.add(info))
+        self._quarantine.record(info.get("verdicts", ()))
         return observation

@@ -83,7 +83,7 @@ class OptionLearner(Learner):  # type: ignore[misc]
             if self.imitation is not None and found.imitation is not None:
                 self.imitation.restore(found.imitation)
         elif job.warm_start is not None:
-            begin_from(job.warm_start, network, Returns.of(job.spec.setup, job.hyperparameters))
+            begin_from(job.warm_start, network, Returns.of(job.spec.setup, job.spec.functions, job.hyperparameters))
 
     def save_best(self, policy_id: int, metric: str, performance: Performance | None) -> bool:
         """Get the performance of the newest weights from the runner, and save the weights if no earlier weights are
@@ -105,7 +105,7 @@ class OptionLearner(Learner):  # type: ignore[misc]
             decisions=self.env_steps,
             seconds=job.seconds + (time.monotonic() - self._start),
             best=self._best,
-            returns=Returns.of(job.spec.setup, job.hyperparameters),
+            returns=Returns.of(job.spec.setup, job.spec.functions, job.hyperparameters),
         )
         weights, optimizer = network.state_dict(), self.optimizer.state_dict()
         kept = self.imitation.tensors() if self.imitation is not None else None
