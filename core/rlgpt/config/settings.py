@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pydantic import ValidationError
-
 from rlgpt.config.components import Component, effective, factory_of
 from rlgpt.config.run_config import HyperparameterOverrides, RunConfig
 from rlgpt.domain import Task
 from rlgpt.domain.validated import validated
+from rlgpt.domain.values import Scalar
 from rlgpt.errors import MANY, ConfigError, UnknownNameError
 from rlgpt.plugin import EnvironmentPlugin, PluginManager
 from rlgpt.rl.base import Hyperparameters
 from rlgpt.secrets import redact
+
+Setting = Scalar | tuple[Scalar, ...]
+"""The type of a task's setting."""
 
 
 def complete(config: RunConfig, plugin: EnvironmentPlugin, task: Task, manager: PluginManager) -> RunConfig:
@@ -48,22 +50,44 @@ def task_of(config: RunConfig, manager: PluginManager) -> tuple[EnvironmentPlugi
 
 
 def with_settings(task: Task, changes: Mapping[str, Any]) -> Task:
-    """``task`` with changed settings. The plugin checks the values of a task's settings when the plugin makes an
-    environment.
+    """``task`` with changed settings. A value must have the type of the setting's default; a whole number for a setting
+    whose default is a float becomes a float. The plugin checks ranges when it makes an environment.
 
     :raises UnknownNameError: the task does not have a setting of the given name.
-    :raises ConfigError: the value of a setting is not a number, a text, a bool or a list of these types.
+    :raises ConfigError: the value of a setting has another type than the default.
     """
-    for name in changes:
+    given: dict[str, Setting] = {}
+    for name, value in changes.items():
         if name not in task.settings:
             raise UnknownNameError(f"setting of {task.id}", name, task.settings)
-    plain = {name: tuple(value) if isinstance(value, list) else value for name, value in changes.items()}
-    try:
-        return Task.model_validate({**task.model_dump(), "settings": {**task.settings, **plain}})
-    except ValidationError as error:
-        raise ConfigError(
-            f"task_settings={dict(changes)!r}: each value must be a number, a text, true, false or a list."
-        ) from error
+        default = task.settings[name]
+        like = _like(default, tuple(value) if isinstance(value, list) else value)
+        if like is None:
+            shown = list(default) if isinstance(default, tuple) else default
+            raise ConfigError(
+                f"task_settings.{name} of {task.id} is {value!r}; valid: {_kind(default)}, as in its default {shown!r}."
+            )
+        given[name] = like
+    return Task.model_validate({**task.model_dump(), "settings": {**task.settings, **given}})
+
+
+def _like(default: Setting, value: Any) -> Setting | None:
+    """``value`` with the type of ``default``; None if it has another type. A list may have any length."""
+    if isinstance(default, tuple):
+        if not isinstance(value, tuple):
+            return None
+        parts = [_like(default[0] if default else part, part) for part in value]
+        return None if None in parts else tuple(part for part in parts if isinstance(part, Scalar))
+    if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    return value if type(value) is type(default) and isinstance(value, bool | int | float | str) else None
+
+
+def _kind(default: Setting) -> str:
+    if isinstance(default, tuple):
+        return f"a list, each part of it {_kind(default[0])}" if default else "a list"
+    names = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+    return names[type(default)]
 
 
 def hyperparameters(config: RunConfig, plugin: EnvironmentPlugin, task: Task) -> Hyperparameters:
