@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from rlgpt.domain import CodedAction, Task
+from rlgpt.errors import PluginError
 from rlgpt.options.effects import Code, Step, perform
 from rlgpt.options.execution import Call, Execution, Running, interrupt, settled
 from rlgpt.plugin.library import library_of
@@ -167,9 +168,20 @@ def test_outcome_of_a_primitive_at_its_step_limit_has_only_the_key_ended() -> No
     assert call.verdict.message == "ValueError: default"
 
 
+def yields_nothing(ctx: Context, direction: str, cells: int) -> Any:
+    yield from ()
+
+
+def test_primitive_that_is_no_generator_function_is_an_error_of_the_plugin() -> None:
+    driver = Driver("def run():\n    yield use()\n")
+    driver.execution = driver.executing({"use": Primitive("use", "Use it.", lambda ctx: {"changed": False})})  # type: ignore[arg-type, return-value]
+    with pytest.raises(PluginError, match=r"'use' returned .*, a dict\. A primitive must be a generator function"):
+        drive(driver.run(), driver.step)
+
+
 def test_call_that_reaches_its_limit_of_yields_ends_without_a_verdict() -> None:
     driver = Driver("def run():\n    while True:\n        yield go()\n", max_steps=60)
-    driver.execution = driver.executing({"go": replace(driver.primitives["go"], run=lambda ctx, **arguments: iter(()))})
+    driver.execution = driver.executing({"go": replace(driver.primitives["go"], run=yields_nothing)})
     call = drive(driver.run(), driver.step)
     assert (call.ended, call.verdict, call.pieces) == ("yields", None, 60)
 

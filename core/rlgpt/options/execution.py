@@ -194,7 +194,7 @@ class Execution:
 
     @staticmethod
     def _perform(primitive: Primitive, request: Request, ctx: Context, call: Call, limit: int) -> _Answer:
-        actions = primitive.run(ctx, **request.args)
+        actions = primitive.start(ctx, request.args)
         end_of_primitive = ctx.step + primitive.max_steps
         while ctx.step < end_of_primitive:
             try:

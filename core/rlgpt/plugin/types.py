@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from rlgpt.domain import CodedPredicate, Parameter, Plain, Task
+from rlgpt.errors import PluginError
 
 if TYPE_CHECKING:
     import gymnasium
@@ -62,6 +63,19 @@ class Primitive:
     parameters: tuple[Parameter, ...] = ()
     outcome: Mapping[str, str] = field(default_factory=dict)
     max_steps: int = 60
+
+    def start(self, ctx: Context, args: Mapping[str, Plain]) -> LowLevel:
+        """Call :attr:`run`.
+
+        :raises PluginError: :attr:`run` did not return a generator.
+        """
+        actions: Any = self.run(ctx, **args)
+        if isinstance(actions, Generator):
+            return actions
+        raise PluginError(
+            f"the function of the primitive {self.name!r} returned {actions!r:.80}, a {type(actions).__name__}. A "
+            "primitive must be a generator function, which yields actions (`yield ACTION`) and returns its outcome."
+        )
 
 
 @dataclass(frozen=True)

@@ -32,8 +32,8 @@ class Walk(gymnasium.Wrapper[Any, Any, Any, Any]):
         assert isinstance(env, GridEnv)
         return env.agent
 
-    def reset(self, **named: Any) -> tuple[Any, dict[str, Any]]:
-        observation, _ = self.env.reset(**named)
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        observation, _ = self.env.reset(seed=seed, options=options)
         self._steps = 0
         return observation, {"metrics": {"row": self.agent[0]}}
 

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import signal
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from rlgpt.domain import Parameter, Plain, Task
+from rlgpt.errors import PluginError
 from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.types import Context, Primitive
+
+COMPUTING_SECONDS = 30.0
+"""Maximal time for which a primitive may compute before it yields its next action or returns: processor time of this
+process in seconds, so that time in which the process waits does not count.
+"""
 
 
 @dataclass
@@ -33,7 +42,13 @@ class Call:
 
 
 class Stage:
-    """One environment of a task, with the context that the plugin's methods get."""
+    """One environment of a task, with the context that the plugin's methods get.
+
+    :param seed: seed of the environment and of its first episode, which begins at once.
+    :ivar env: the environment that the plugin made.
+    :ivar context: the context, which :meth:`reset` and :meth:`step` update.
+    :ivar over: whether the episode has ended.
+    """
 
     def __init__(self, plugin: EnvironmentPlugin, task: Task, *, seed: int = 0) -> None:
         self.plugin, self.task = plugin, task
@@ -43,7 +58,7 @@ class Stage:
         self.over = False
         self.reset(seed)
 
-    def __enter__(self) -> Stage:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *fault: object) -> None:
@@ -84,12 +99,18 @@ class Stage:
         return actions
 
     def call(self, primitive: Primitive, args: Mapping[str, Plain]) -> Call:
-        """Run a primitive until it returns, yields too many actions or an invalid action, or until the episode ends."""
+        """Run a primitive until it returns, yields too many actions or an invalid action, or until the episode ends.
+
+        :raises PluginError: the primitive is not a generator function, or it computes for
+            :data:`COMPUTING_SECONDS` without an action. The time is limited only in the main thread of a POSIX system.
+        """
         call = Call()
-        run = primitive.run(self.context, **args)
+        with _limited(primitive, args):
+            run = primitive.start(self.context, args)
         try:
             while not self.over:
-                action = next(run)
+                with _limited(primitive, args):
+                    action = next(run)
                 if len(call.actions) == primitive.max_steps:
                     call.overran = True
                     break
@@ -104,6 +125,35 @@ class Stage:
         finally:
             run.close()
         return call
+
+
+class _Endless(BaseException):
+    """Raised in a primitive that computes for too long. It is no Exception, so that the primitive does not catch it."""
+
+
+@contextmanager
+def _limited(primitive: Primitive, args: Mapping[str, Plain]) -> Iterator[None]:
+    """Limit the time for which the primitive computes to :data:`COMPUTING_SECONDS`."""
+    if not hasattr(signal, "SIGVTALRM") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(*_: object) -> None:
+        raise _Endless
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, COMPUTING_SECONDS)
+    try:
+        yield
+    except _Endless:
+        given = ", ".join(f"{k}={v!r}" for k, v in args.items())
+        raise PluginError(
+            f"the primitive {primitive.name}({given}) computes for {COMPUTING_SECONDS:g} s without yielding an action "
+            "or returning. Yield an action in each pass of its loop, or return."
+        ) from None
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
 
 
 def arguments(parameters: Sequence[Parameter], count: int, seed: int = 0) -> list[dict[str, Plain]]:

@@ -22,11 +22,14 @@ SEEDED = "test_the_seed_determines_the_episode"
 LABELLED = "test_labels_name_every_part_of_the_action"
 VALID = "test_it_passes_check_env"
 DOCUMENTED = "test_primitives_are_documented"
+ENDED = "test_primitives_yield_valid_actions_and_end"
+BOUNDED = "test_reward_terms_keep_their_bounds"
+SAVED = "test_episodes_can_be_saved_and_restored"
 KEYS = "test_view_keys_are_documented"
 VIEWED = "test_the_view_matches_its_keys"
 FITTED = "test_the_view_fits_the_sandbox"
 
-CAUSES = (PLAYED, LABELLED, SEEDED, VALID, KEYS, VIEWED, FITTED, DOCUMENTED)
+CAUSES = (PLAYED, LABELLED, SEEDED, VALID, KEYS, VIEWED, FITTED, BOUNDED, DOCUMENTED, ENDED, SAVED)
 """The names of the cause laws, in the order in which these laws are tested."""
 
 Law = Callable[..., None]

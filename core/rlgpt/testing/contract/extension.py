@@ -7,7 +7,18 @@ import numpy as np
 from rlgpt.domain import CodedAction, Task
 from rlgpt.options import extend
 from rlgpt.plugin.base import EnvironmentPlugin
-from rlgpt.testing.contract.causes import DOCUMENTED, FITTED, KEYS, LABELLED, PLAYED, SEEDED, VALID, VIEWED, needs
+from rlgpt.testing.contract.causes import (
+    DOCUMENTED,
+    ENDED,
+    FITTED,
+    KEYS,
+    LABELLED,
+    PLAYED,
+    SEEDED,
+    VALID,
+    VIEWED,
+    needs,
+)
 from rlgpt.testing.contract.first import check
 from rlgpt.testing.contract.laws import Laws, same
 from rlgpt.testing.stage import Stage
@@ -34,7 +45,7 @@ class ExtensionLaws(Laws):
                     assert same(expected, found), f"{task.id}: a step differs under extend() with no coded action."
         env.close()
 
-    @needs(PLAYED, LABELLED, SEEDED, VALID, KEYS, DOCUMENTED)
+    @needs(PLAYED, LABELLED, SEEDED, VALID, KEYS, DOCUMENTED, ENDED)
     def test_it_passes_check_env_extended(self, plugin: EnvironmentPlugin, task: Task) -> None:
         first = plugin.primitives(task)[0]
         coded = CodedAction(
@@ -48,7 +59,7 @@ class ExtensionLaws(Laws):
             check(env)
             env.close()
 
-    @needs(PLAYED, LABELLED, KEYS, VIEWED, FITTED, DOCUMENTED)
+    @needs(PLAYED, LABELLED, KEYS, VIEWED, FITTED, DOCUMENTED, ENDED)
     def test_a_coded_action_runs(self, plugin: EnvironmentPlugin, task: Task) -> None:
         first = plugin.primitives(task)[0]
         source = f"def run():\n    view = yield observe()\n    yield {first.name}()\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -13,6 +14,7 @@ import pytest
 from rlgpt.domain import Task
 from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.states import same as same
+from rlgpt.plugin.types import Context, RewardTerm
 from rlgpt.testing.contract.causes import Causes
 from rlgpt.testing.stage import Stage
 
@@ -99,6 +101,22 @@ class Laws(Causes):
                         break
                     stage.step(stage.env.action_space.sample())
                     visit(stage)
+
+
+def out_of_bounds(terms: Sequence[RewardTerm], ctx: Context) -> str:
+    """The first value of ``terms`` in the state ``ctx`` that is not finite or out of its bounds, as text; empty if no
+    value is.
+    """
+    for term in terms:
+        value = term.value(ctx)
+        if not math.isfinite(value):
+            return f"reward term {term.name!r} is {value} at step {ctx.step}; it must be a finite number."
+        if not term.low <= value <= term.high:
+            return (
+                f"reward term {term.name!r} is {value} at step {ctx.step}, outside [{term.low}, {term.high}]. A run "
+                "clips it. Bound it (a tolerance function), or correct low and high."
+            )
+    return ""
 
 
 def plain(value: Any) -> str:

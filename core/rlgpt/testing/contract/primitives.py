@@ -6,16 +6,17 @@ from __future__ import annotations
 
 import copy
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from rlgpt.domain import Plain, Task
 from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.library import library_of
-from rlgpt.plugin.types import Primitive
+from rlgpt.plugin.types import Primitive, RewardTerm
 from rlgpt.sandbox.limits import DEFAULT
-from rlgpt.testing.contract.causes import DOCUMENTED, KEYS, LABELLED, PLAYED, SEEDED, cause, needs
-from rlgpt.testing.contract.laws import Effort, Laws, plain, same
+from rlgpt.testing.contract.causes import BOUNDED, DOCUMENTED, ENDED, KEYS, LABELLED, PLAYED, SEEDED, cause, needs
+from rlgpt.testing.contract.laws import Effort, Laws, out_of_bounds, plain, same
 from rlgpt.testing.stage import Call, Stage, arguments
 
 SOLUTION_SHARE = 0.1
@@ -32,6 +33,8 @@ class Played:
 
     :ivar begun: number of random steps in the episode before the call of the primitive.
     :ivar observation: the observation after the call.
+    :ivar out_of_bounds: the first value of a reward term that was out of its bounds during the call, as text; empty if
+        all values were within their bounds.
     """
 
     primitive: Primitive
@@ -39,6 +42,24 @@ class Played:
     call: Call
     begun: int
     observation: Any
+    out_of_bounds: str
+
+    @property
+    def where(self) -> str:
+        return f"{self.primitive.name}({_text(self.args)})"
+
+
+class _Checked(Stage):
+    """A stage that checks the bounds of reward terms after each step."""
+
+    def __init__(self, plugin: EnvironmentPlugin, task: Task, terms: Sequence[RewardTerm]) -> None:
+        self.terms, self.out_of_bounds = terms, ""
+        super().__init__(plugin, task)
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        result = super().step(action)
+        self.out_of_bounds = self.out_of_bounds or out_of_bounds(self.terms, self.context)
+        return result
 
 
 class PrimitiveLaws(Laws):
@@ -66,25 +87,31 @@ class PrimitiveLaws(Laws):
             for key, meaning in p.outcome.items():
                 assert meaning.strip(), f"{where}: outcome {key!r} has no meaning. Say what it is, with its unit."
 
+    @cause
     @needs(PLAYED, LABELLED, DOCUMENTED)
     def test_primitives_yield_valid_actions_and_end(self, plugin: EnvironmentPlugin, task: Task) -> None:
         with Stage(plugin, task) as stage:
             space = plugin.low_level_space(stage.env)
         for played in self._calls(plugin, task):
             p, call = played.primitive, played.call
-            where = f"{task.id}: {p.name}({_text(played.args)})"
+            where = f"{task.id}: {played.where}"
             assert not call.overran, f"{where} does not end within max_steps = {p.max_steps}. Return earlier."
             assert not call.invalid, (
                 f"{where} yields {call.invalid[0]!r}, which is not in {space}. Clip it, and use the space's dtype."
             )
 
-    @needs(PLAYED, LABELLED, DOCUMENTED)
+    @needs(PLAYED, LABELLED, DOCUMENTED, BOUNDED, ENDED)
+    def test_primitives_keep_reward_terms_in_their_bounds(self, plugin: EnvironmentPlugin, task: Task) -> None:
+        for played in self._calls(plugin, task):
+            assert not played.out_of_bounds, f"{task.id}: {played.out_of_bounds} This occurs in {played.where}."
+
+    @needs(PLAYED, LABELLED, DOCUMENTED, ENDED)
     def test_outcomes_are_as_documented(self, plugin: EnvironmentPlugin, task: Task) -> None:
         for played in self._calls(plugin, task):
             p, call = played.primitive, played.call
             if call.outcome is None:
                 continue
-            where = f"{task.id}: {p.name}({_text(played.args)})"
+            where = f"{task.id}: {played.where}"
             outcome = dict(call.outcome)
             assert set(outcome) == set(p.outcome), (
                 f"{where} returns the keys {sorted(outcome)}, but documented are {sorted(p.outcome)}. Make them equal."
@@ -95,7 +122,7 @@ class PrimitiveLaws(Laws):
             size = len(repr(outcome))
             assert size <= DEFAULT.reply_bytes, f"{where} returns {size} bytes; at most {DEFAULT.reply_bytes}."
 
-    @needs(PLAYED, LABELLED, DOCUMENTED, SEEDED)
+    @needs(PLAYED, LABELLED, DOCUMENTED, ENDED, SEEDED)
     def test_primitives_act_through_actions_only(self, plugin: EnvironmentPlugin, task: Task) -> None:
         with Stage(plugin, task) as replay:
             for played in self._calls(plugin, task):
@@ -103,13 +130,12 @@ class PrimitiveLaws(Laws):
                 replay.random(played.begun)
                 for action in played.call.actions:
                     replay.step(action)
-                where = f"{task.id}: {played.primitive.name}({_text(played.args)})"
                 assert same(played.observation, replay.context.observation), (
-                    f"{where} changes the environment other than by the actions that it yields. A "
+                    f"{task.id}: {played.where} changes the environment other than by the actions that it yields. A "
                     "primitive must only read ctx.model, and must draw random numbers from ctx.rng."
                 )
 
-    @needs(PLAYED, LABELLED, DOCUMENTED)
+    @needs(PLAYED, LABELLED, DOCUMENTED, ENDED)
     def test_no_single_call_is_a_solution(self, plugin: EnvironmentPlugin, task: Task) -> None:
         with Stage(plugin, task) as stage:
             for p in plugin.primitives(task):
@@ -130,14 +156,16 @@ class PrimitiveLaws(Laws):
         if known is not None:
             return known
         found = []
-        with Stage(plugin, task) as stage:
+        with _Checked(plugin, task, plugin.reward_terms(task)) as stage:
             for p in plugin.primitives(task):
                 for i, args in enumerate(arguments(p.parameters, self.effort.argument_sets)):
                     stage.reset(0)
                     begun = len(stage.random(5 * (i % 3)))
+                    stage.out_of_bounds = ""
                     if not stage.over:
                         call = stage.call(p, args)
-                        found.append(Played(p, args, call, begun, copy.deepcopy(stage.context.observation)))
+                        observation = copy.deepcopy(stage.context.observation)
+                        found.append(Played(p, args, call, begun, observation, stage.out_of_bounds))
         return type(self).played.setdefault((task.id, self.effort), found)
 
 

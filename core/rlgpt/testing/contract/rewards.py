@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 from rlgpt.domain import Task
 from rlgpt.plugin.base import EnvironmentPlugin
-from rlgpt.testing.contract.causes import PLAYED, SEEDED, VALID, needs
-from rlgpt.testing.contract.laws import Laws, same
+from rlgpt.testing.contract.causes import PLAYED, SEEDED, VALID, cause, needs
+from rlgpt.testing.contract.laws import Laws, out_of_bounds, same
 from rlgpt.testing.stage import Stage
+
+STEPS_PER_START = 5
+"""The bounds of reward terms are checked at one start of an episode for each such number of steps of a random rollout.
+"""
 
 
 class RewardLaws(Laws):
@@ -30,21 +36,26 @@ class RewardLaws(Laws):
             bounded = math.isfinite(term.low) and math.isfinite(term.high)
             assert bounded or term.name == "env_reward", f"{where} has no finite bounds. Set low and high."
 
+    @cause
     def test_reward_terms_keep_their_bounds(self, plugin: EnvironmentPlugin, task: Task) -> None:
+        """Check the values in random rollouts, and at the starts of more episodes, with and without a reset option.
+        (:class:`~rlgpt.testing.contract.primitives.PrimitiveLaws` checks them during the calls of primitives.)
+        """
         terms = plugin.reward_terms(task)
 
         def visit(stage: Stage) -> None:
-            for term in terms:
-                value = term.value(stage.context)
-                assert math.isfinite(value), (
-                    f"{task.id}: reward term {term.name!r} is {value} at step {stage.context.step}."
-                )
-                assert term.low <= value <= term.high, (
-                    f"{task.id}: reward term {term.name!r} is {value} at step {stage.context.step}, outside "
-                    f"[{term.low}, {term.high}]. Bound it (a tolerance function), or correct low and high."
-                )
+            fault = out_of_bounds(terms, stage.context)
+            assert not fault, f"{task.id}: {fault}"
 
         self.rollout(plugin, task, visit)
+        usual = range(self.effort.steps // STEPS_PER_START)
+        starts: list[tuple[int, Mapping[str, Any] | None]] = [(seed, None) for seed in usual]
+        starts += [(seed, option.options) for option in plugin.reset_options(task) for seed in self.effort.seeds]
+        with Stage(plugin, task) as stage:
+            for seed, options in starts:
+                stage.reset(seed, options)
+                fault, given = out_of_bounds(terms, stage.context), "" if options is None else f", options={options!r}"
+                assert not fault, f"{task.id}: {fault} This occurs after reset(seed={seed}{given})."
 
     @needs(PLAYED, SEEDED, VALID)
     def test_reset_options_start_elsewhere(self, plugin: EnvironmentPlugin, task: Task) -> None:
