@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from rlgpt.domain import Task
 from rlgpt.errors import StateError
-from rlgpt.plugin import AttributeStates, Context
+from rlgpt.plugin import AttributeStates, Context, OwnStates
 from rlgpt.plugin.generic import GenericPlugin
 from rlgpt.plugin.state_data import MAX_STATE_BYTES, pack, unpack
 from rlgpt.plugin.states import EpisodeState, holds, restore_episode, same, save_episode
@@ -156,11 +156,32 @@ def test_attribute_states_saves_an_environment_exactly_only_if_its_object_classe
     assert holds(AttributeStates([Ball]), env, steps=30)  # The time limit ends an episode during these steps.
 
 
+class Thing:
+    pass
+
+
 class Forgetful(AttributeStates):
     """A codec that does not save or restore the environment's random generator."""
 
     def __init__(self) -> None:
         super().__init__([Ball], ["_np_random"])
+
+
+@pytest.mark.parametrize(("value", "advised"), [(Thing(), True), (np.array([object()]), False)])
+def test_attribute_states_says_what_to_do_about_an_object_that_could_be_saved(value: Any, advised: bool) -> None:
+    env = Bouncing()
+    env.reset(seed=0)
+    env.thing = [value]  # type: ignore[attr-defined]
+    with pytest.raises(StateError, match="cannot be saved") as raised:
+        AttributeStates([Ball]).save(env)
+    assert ("AttributeStates(classes=[Thing])" in str(raised.value)) is advised
+
+
+def test_own_states_names_the_method_that_the_environment_lacks() -> None:
+    with pytest.raises(StateError, match=r"Bouncing has no method save\(\); OwnStates needs"):
+        OwnStates().save(Bouncing())
+    with pytest.raises(StateError, match=r"Bouncing has no method load\(\); OwnStates needs"):
+        OwnStates().restore(Bouncing(), b"")
 
 
 def test_holds_returns_false_for_a_codec_that_does_not_save_the_random_generator() -> None:

@@ -7,18 +7,19 @@ import os
 import re
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 from gymnasium.spaces import Discrete
 from rlgpt.domain import Parameter
-from rlgpt.plugin.states import AttributeStates
+from rlgpt.plugin.states import AttributeStates, OwnStates
 from rlgpt.plugin.types import Labels, Primitive, ResetOption, RewardTerm, ViewKey
-from rlgpt.testing import PluginContract
+from rlgpt.testing import Effort, PluginContract, stage
 from rlgpt.testing.contract.broken import OF_THE_MODULE, broken_laws, laws_of
 from rlgpt.testing.contract.causes import CAUSES
 from rlgpt.testing.grid import DIRECTIONS, USE, GridEnv, GridPlugin
+from rlgpt.testing.scored import Walk, WalkPlugin
 
 
 class WithEnv(GridPlugin):
@@ -305,6 +306,80 @@ def test_contract_tests_report_the_broken_law_of_a_faulty_plugin(plugin, law: st
     assert re.search(r"[.!?\]}]$|valid|must|unexpected|permitted", hits[0].strip()), f"a law says what to do: {hits[0]}"
 
 
+def returns_only(ctx):
+    return {"moved": 1}
+
+
+def thinks_forever(ctx):
+    while True:
+        pass
+    yield 0
+
+
+def remembers_two(ctx):
+    ctx.memory["two"] = 2.0
+    yield 0
+
+
+def with_term(value) -> GridPlugin:
+    return with_hook("reward_terms", lambda usual, task: (*usual, RewardTerm("extra", "more", value)))
+
+
+class RemembersTwo(GridPlugin):
+    """A plugin with a reward term that is out of its bounds only after a call of one primitive."""
+
+    def primitives(self, task):
+        return (*super().primitives(task), Primitive("remember", "Do it.", remembers_two))
+
+    def reward_terms(self, task):
+        return (*super().reward_terms(task), RewardTerm("extra", "more", lambda ctx: ctx.memory.get("two", 1.0)))
+
+
+class Misspelt(Walk):
+    """An environment that reports the metric of its score under another name."""
+
+    def step(self, action):
+        *rest, _ = super().step(action)
+        return *rest, {"metrics": {"row": 1, "wlaked": 1}}
+
+
+class ScoreMisspelt(WalkPlugin):
+    def make_env(self, task, *, seed, render_mode=None):
+        return Misspelt(GridEnv("key", task.horizon, render_mode))
+
+
+class ScoreAtTheEnd(Walk):
+    def step(self, action):
+        *rest, truncated, info = super().step(action)
+        return *rest, truncated, info if truncated else {}
+
+
+@dataclass
+class Thing:
+    weight: float = 1.0
+
+
+class HoldsThing(GridEnv):
+    def reset(self, *, seed=None, options=None):
+        self.thing = Thing()
+        return super().reset(seed=seed, options=options)
+
+
+class StartsNear(GridEnv):
+    """An environment that knows whether a reset option began its episode."""
+
+    def reset(self, *, seed=None, options=None):
+        self.near = bool(options)
+        return super().reset(seed=seed, options=options)
+
+    @staticmethod
+    def terms(plugin, task):
+        return (
+            *GridPlugin.reward_terms(plugin, task),
+            RewardTerm("near", "beside the key", lambda ctx: 2.0 * ctx.model.near),
+        )
+
+
 class Raises(GridEnv):
     def step(self, action):
         raise ValueError("the motor is off")
@@ -319,9 +394,42 @@ class Raises(GridEnv):
         (with_hook("labels", lambda x, task: Labels(DIRECTIONS)), "test_labels_name_every_part", "4 labels"),
         (with_env(Unseeded), "test_the_seed_determines_the_episode", "give different starts"),
         (with_env(OutOfSpace), "test_it_passes_check_env", ""),
+        (
+            with_primitive("says", returns_only),
+            "test_primitives_yield_valid_actions_and_end",
+            "the primitive 'says' returned {'moved': 1}, a dict. A primitive must be a generator function",
+        ),
+        (
+            with_primitive("think", thinks_forever),
+            "test_primitives_yield_valid_actions_and_end",
+            "the primitive think() computes for 0.2 s without yielding an action",
+        ),
+        (
+            with_term(lambda ctx: 1.0 + (ctx.step == 0 and ctx.model.np_random_seed == 15)),
+            "test_reward_terms_keep_their_bounds",
+            "'extra' is 2.0 at step 0, outside [0.0, 1.0].",
+        ),
+        (
+            type("Broken", (WithEnv,), {"env": StartsNear, "reward_terms": StartsNear.terms})(),
+            "test_reward_terms_keep_their_bounds",
+            "after reset(seed=0, options={'start': 'near_key'})",
+        ),
+        (RemembersTwo(), "test_primitives_keep_reward_terms_in_their_bounds", "This occurs in remember()."),
+        (
+            ScoreMisspelt(),
+            "test_metrics_are_numbers",
+            "reports the metric of the score in info['metrics']. Valid: walked. Found: row, wlaked.",
+        ),
+        (with_env(HoldsThing), "test_episodes_can_be_saved_and_restored", "AttributeStates(classes=[Thing])"),
+        (
+            with_hook("states", lambda codec, task: OwnStates()),
+            "test_episodes_can_be_saved_and_restored",
+            "GridEnv has no method save(); OwnStates needs save() -> bytes",
+        ),
     ],
 )
-def test_fault_of_a_plugin_breaks_only_one_law_of_the_contract(plugin, law: str, says: str) -> None:
+def test_fault_of_a_plugin_breaks_only_one_law_of_the_contract(plugin, law: str, says: str, monkeypatch) -> None:
+    monkeypatch.setattr(stage, "COMPUTING_SECONDS", 0.2)
     found = broken_laws(plugin)
     (name,) = found
     assert name.startswith(law)
@@ -352,6 +460,13 @@ def test_pytest_run_of_the_contract_prints_the_broken_law_and_the_expected_durat
 
 def test_contract_tests_report_no_broken_law_of_a_correct_plugin() -> None:
     assert broken_laws(GridPlugin()) == {}
+
+
+def test_contract_tests_accept_a_score_that_only_the_last_step_reports() -> None:
+    plugin = WalkPlugin()
+    plugin.make_env = lambda task, *, seed, render_mode=None: ScoreAtTheEnd(GridEnv("key", task.horizon, render_mode))
+    contract = type("Contract", (PluginContract,), {"effort": Effort(steps=4)})
+    assert broken_laws(plugin, contract, ["test_metrics_are_numbers"]) == {}
 
 
 MODULES = {

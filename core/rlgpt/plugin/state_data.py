@@ -32,15 +32,17 @@ _LITERAL_INT = 1 << 53
 Classes = Collection[type]
 
 
-def pack(value: Any, classes: Classes = ()) -> bytes:
+def pack(value: Any, classes: Classes = (), *, advice: str = "") -> bytes:
     """Convert ``value`` to bytes.
 
     :param classes: classes of the objects that the converted value may contain. The attributes (``__dict__``) of
         objects of these classes are saved.
+    :param advice: the end of the message about an object whose class ``classes`` could contain: what to do. The text
+        ``{name}`` in the advice stands for the name of this class.
     :raises StateError: ``value`` contains an object of another class, or the result is larger than
         :data:`MAX_STATE_BYTES`.
     """
-    packed = json.dumps(_Writer(classes).write(value, "the state"), separators=(",", ":")).encode()
+    packed = json.dumps(_Writer(classes, advice).write(value, "the state"), separators=(",", ":")).encode()
     return bounded(packed)
 
 
@@ -105,8 +107,8 @@ def whole(value: Any, low: int, high: int, what: str) -> int:
 
 
 class _Writer:
-    def __init__(self, classes: Classes) -> None:
-        self._classes = frozenset(classes)
+    def __init__(self, classes: Classes, advice: str) -> None:
+        self._classes, self._advice = frozenset(classes), advice
         self._seen: dict[int, tuple[int, Any]] = {}
 
     def write(self, value: Any, where: str) -> Any:
@@ -148,7 +150,8 @@ class _Writer:
             return {"random": self.write(value.getstate(), where)}
         if kind in self._classes and hasattr(value, "__dict__"):
             return {"object": _name(kind), "state": self._pairs(value.__dict__, f"{where} ({kind.__name__})")}
-        raise StateError(f"{where} is a {kind.__module__}.{kind.__qualname__}, which cannot be saved.")
+        advice = self._advice.format(name=kind.__name__) if hasattr(value, "__dict__") else ""
+        raise StateError(f"{where} is a {_name(kind)}, which cannot be saved. {advice}".rstrip())
 
     def _pairs(self, value: Mapping[Any, Any], where: str) -> list[Any]:
         return [[self.write(k, where), self.write(v, f"{where}.{k}"[:300])] for k, v in value.items()]

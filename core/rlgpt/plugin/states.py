@@ -9,7 +9,7 @@ import dataclasses
 import logging
 import re
 import warnings
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import PurePath
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -33,6 +33,11 @@ _CONSTANT = (
 _SKIPPED = (
     *("env", "spec", "_cached_spec", "metadata", "_metadata", "_saved_kwargs"),
     *("_action_space", "_observation_space", "_reward_range"),
+)
+
+_ADVICE = (
+    "If it changes in an episode, name its class: AttributeStates(classes=[{name}]). If it does not, name the "
+    "attribute: AttributeStates(constants=['ATTRIBUTE'])."
 )
 
 
@@ -102,6 +107,10 @@ class AttributeStates(StateCodec):
     for example in a C library or a global variable. The plugin contract and the function :func:`holds` detect state
     that the codec does not save.
 
+    The codec saves also the attributes with the settings of a task, unless ``constants`` contains their names. A state
+    that the codec restores in an environment of another task or with other settings then changes these attributes, and
+    they stay changed after a reset. (The function :func:`restore_episode` refuses states of other tasks.)
+
     :param classes: classes of objects in the state, such as the things in a grid. A restored object of these classes is
         created without ``__init__``.
     :param constants: attributes that are not saved, given by their names or by the classes of their values.
@@ -113,7 +122,8 @@ class AttributeStates(StateCodec):
         self._skipped = {*_SKIPPED, *(c for c in constants if isinstance(c, str))}
 
     def save(self, env: gymnasium.Env[Any, Any]) -> bytes:
-        return pack([[type(layer).__name__, self._state(layer)] for layer in _layers(env)], self._classes)
+        layers = [[type(layer).__name__, self._state(layer)] for layer in _layers(env)]
+        return pack(layers, self._classes, advice=_ADVICE)
 
     def restore(self, env: gymnasium.Env[Any, Any], state: bytes, *, seed: int | None = None) -> None:
         layers, saved = _layers(env), unpack(state, self._classes, seed=seed)
@@ -153,17 +163,25 @@ class OwnStates(StateCodec):
     """A codec for environments that have their own methods ``save() -> bytes`` and ``load(state, *, seed=None)``.
 
     The two methods must do what :class:`~rlgpt.plugin.types.StateCodec` demands, and no wrapper around the environment
-    may have a state.
+    may have a state. An environment without the two methods is a StateError.
     """
 
     def save(self, env: gymnasium.Env[Any, Any]) -> bytes:
-        base: Any = env.unwrapped
-        state: bytes = base.save()
+        state: bytes = _own(env, "save")()
         return state
 
     def restore(self, env: gymnasium.Env[Any, Any], state: bytes, *, seed: int | None = None) -> None:
-        base: Any = env.unwrapped
-        base.load(state, seed=seed)
+        _own(env, "load")(state, seed=seed)
+
+
+def _own(env: gymnasium.Env[Any, Any], name: str) -> Callable[..., Any]:
+    method = getattr(env.unwrapped, name, None)
+    if callable(method):
+        return method  # type: ignore[no-any-return]
+    raise StateError(
+        f"{type(env.unwrapped).__name__} has no method {name}(); OwnStates needs save() -> bytes and load(state, *, "
+        "seed=None). Write both methods in the environment, or use AttributeStates."
+    )
 
 
 def holds(codec: StateCodec, env: gymnasium.Env[Any, Any], *, seed: int = 0, steps: int = 10) -> bool:

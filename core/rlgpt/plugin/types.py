@@ -161,7 +161,8 @@ class StateCodec(ABC):
             state replaces its state.
         :param state: bytes that :meth:`save` returned; the bytes may be damaged or hostile.
         :param seed: seed of all random numbers from now on. With ``seed=None``, the saved random generators continue.
-        :raises StateError: the bytes are not a saved state of this task.
+        :raises StateError: the bytes are not a saved state of such an environment. A codec need not detect a state of
+            another task, because rlgpt compares the ids of the tasks before it calls :meth:`restore`.
         """
 
 

@@ -14,7 +14,7 @@ from rlgpt.errors import StateError
 from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.states import EpisodeState, restore_episode, same, save_episode
 from rlgpt.plugin.types import StateCodec
-from rlgpt.testing.contract.causes import KEYS, PLAYED, SEEDED, VALID, VIEWED, needs
+from rlgpt.testing.contract.causes import KEYS, PLAYED, SAVED, SEEDED, VALID, VIEWED, cause, needs
 from rlgpt.testing.contract.laws import Laws
 from rlgpt.testing.stage import Stage
 
@@ -22,7 +22,19 @@ from rlgpt.testing.stage import Stage
 class StateLaws(Laws):
     """Tests that an episode continues from a restored state in the same way as from the saved state."""
 
-    @needs(PLAYED, VALID, SEEDED, KEYS, VIEWED)
+    @cause
+    @needs(PLAYED, VALID)
+    def test_episodes_can_be_saved_and_restored(self, plugin: EnvironmentPlugin, task: Task) -> None:
+        codec = _codec(plugin, task)
+        with Stage(plugin, task) as stage:
+            try:
+                _restore(codec, stage, save_episode(codec, stage.env, stage.context))
+            except Exception as fault:
+                raise AssertionError(
+                    f"{task.id}: saving and restoring an episode raises {type(fault).__name__}: {fault}"
+                ) from fault
+
+    @needs(PLAYED, VALID, SEEDED, KEYS, VIEWED, SAVED)
     def test_episodes_go_on_from_a_saved_state_bit_for_bit(self, plugin: EnvironmentPlugin, task: Task) -> None:
         codec = _codec(plugin, task)
         with Stage(plugin, task) as stage, Stage(plugin, task, seed=99) as other:
@@ -42,7 +54,7 @@ class StateLaws(Laws):
                             "generators of noise, counters, time."
                         )
 
-    @needs(PLAYED, VALID, SEEDED, KEYS, VIEWED)
+    @needs(PLAYED, VALID, SEEDED, KEYS, VIEWED, SAVED)
     def test_a_seed_decides_what_is_random_after_a_restore(self, plugin: EnvironmentPlugin, task: Task) -> None:
         codec = _codec(plugin, task)
         with Stage(plugin, task) as stage:
@@ -55,7 +67,7 @@ class StateLaws(Laws):
                 "restore(seed=...) sets."
             )
 
-    @needs(PLAYED, VALID)
+    @needs(PLAYED, VALID, SAVED)
     def test_damaged_states_are_refused(self, plugin: EnvironmentPlugin, task: Task) -> None:
         codec, rng = _codec(plugin, task), np.random.default_rng(0)
         with Stage(plugin, task) as stage:
