@@ -15,6 +15,7 @@ import gymnasium
 import numpy as np
 
 from rlgpt.domain import Parameter, Plain, RLSetup, Task
+from rlgpt.errors import ConfigError
 from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.hookspecs import hookimpl
 from rlgpt.plugin.states import AttributeStates
@@ -158,7 +159,8 @@ class GridPlugin(EnvironmentPlugin):
 
     def make_env(self, task: Task, *, seed: int, render_mode: str | None = None) -> GridEnv:
         slip = task.settings.get("slip", 0.0)
-        assert isinstance(slip, float)
+        if not isinstance(slip, int | float) or not 0 <= slip <= 1:
+            raise ConfigError(f"task_settings.slip of {task.id} is {slip!r}; valid: a number from 0 to 1.")
         env = GridEnv(task.id.split("/")[1], task.horizon, render_mode, slip)
         env.reset(seed=seed)
         return env

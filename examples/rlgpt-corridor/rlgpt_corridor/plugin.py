@@ -41,11 +41,13 @@ class CorridorPlugin(EnvironmentPlugin):
 
     def make_env(self, task: Task, *, seed: int, render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
         from gymnasium.wrappers import TimeLimit
+        from rlgpt.errors import ConfigError
 
         from rlgpt_corridor.env import CorridorEnv
 
         slip = task.settings["slip"]
-        assert isinstance(slip, float)
+        if not isinstance(slip, int | float) or not 0 <= slip < 1:
+            raise ConfigError(f"task_settings.slip of {task.id} is {slip!r}; valid: a number from 0 to less than 1.")
         env = TimeLimit(CorridorEnv(slip=slip, render_mode=render_mode), task.horizon)
         env.reset(seed=seed)
         return env
@@ -103,7 +105,7 @@ class CorridorPlugin(EnvironmentPlugin):
         return (ResetOption("door_open", "the door is open from the start", {"door": "open"}),)
 
     def states(self, task: Task) -> StateCodec:
-        return AttributeStates()
+        return AttributeStates(constants=["slip"])
 
     def knowledge(self, task: Task) -> str:
         slips = " One stride in five slips and moves nothing." if task.settings["slip"] else ""
