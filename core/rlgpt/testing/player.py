@@ -13,7 +13,8 @@ from rlgpt.testing.stage import Stage
 
 class Player(Stage):
     """Calls primitives by name. The call ``player("move_to", x=0.1)`` returns the outcome of the primitive ``move_to``,
-    or ``{}`` if the episode has ended.
+    or ``{}`` if the episode has ended or the primitive does not end within its ``max_steps``. (In the sandbox, the
+    outcome of such a primitive is ``{"ended": "primitive limit"}``.)
 
     Missing arguments have their defaults. Unlike the arguments in a coded action, the arguments of Player are not
     clipped to their ranges.

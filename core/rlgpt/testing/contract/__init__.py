@@ -18,7 +18,7 @@ from rlgpt.testing.contract.broken import broken_laws
 from rlgpt.testing.contract.environment import EnvironmentLaws
 from rlgpt.testing.contract.extension import ExtensionLaws
 from rlgpt.testing.contract.first import FirstLaws
-from rlgpt.testing.contract.laws import FULL, QUICK, Effort
+from rlgpt.testing.contract.laws import FULL, QUICK, Effort, Laws
 from rlgpt.testing.contract.primitives import PrimitiveLaws
 from rlgpt.testing.contract.recordings import RecordingLaws
 from rlgpt.testing.contract.rewards import RewardLaws
@@ -31,8 +31,8 @@ class PluginContract(
     StateLaws, TaskLaws, RecordingLaws, EnvironmentLaws, ExtensionLaws, PrimitiveLaws, RewardLaws, ViewLaws, FirstLaws
 ):
     """The plugin contract with all laws. A subclass of the contract sets ``module``;
-    :class:`~rlgpt.testing.contract.laws.Laws` lists the other settings.
+    :class:`~rlgpt.testing.Laws` lists the other settings.
     """
 
 
-__all__ = ["FULL", "QUICK", "Effort", "PluginContract", "broken_laws"]
+__all__ = ["FULL", "QUICK", "Effort", "Laws", "PluginContract", "broken_laws"]
