@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import yaml
+from rlgpt.cli import main
 from rlgpt.cli.jobs import work as run_job
 from rlgpt.cli.sweep import JobValue
 from rlgpt.executors import JobResult, RunJob
@@ -44,6 +45,25 @@ def test_in_process_executor_runs_its_jobs_in_order(tmp_path: Path) -> None:
             executor.submit(job)
         results = [(job.name, outcome) for job, outcome in executor.as_completed()]
     assert results == [("a", JobResult(0, 0.0)), ("fails", JobResult(2, message="no")), ("b", JobResult(0, 0.5))]
+
+
+def test_sweep_prints_its_folder_and_an_interrupted_sweep_says_how_to_continue(
+    site: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sweep = ("train", "-m", "task=grid/key", "seed=1,2")
+    folder = "hydra.sweep.dir='it\\'s here'"
+    with monkeypatch.context() as patch:
+        patch.setattr("rlgpt.cli.sweep.work", lambda job: JobResult(0, 0.5))
+        assert main([*sweep, folder]) == 0
+        assert "rlgpt report 'it'\"'\"'s here' compares its runs" in capsys.readouterr().out
+
+        def interrupted(job: RunJob) -> JobResult:
+            raise KeyboardInterrupt
+
+        patch.setattr("rlgpt.cli.sweep.work", interrupted)
+        assert main(sweep) == 130
+        said = capsys.readouterr().err.splitlines()[-1]
+        assert said.startswith("rlgpt: interrupted; to continue, repeat the command with hydra.sweep.dir=runs/")
 
 
 def test_killed_process_of_a_sweep_fails_only_its_own_job(tmp_path: Path) -> None:

@@ -46,13 +46,16 @@ def run_study(study: Study, values: Mapping[str, Any], name: str, manager: Plugi
     jobs = [RunJob(i, f"{r.cell.label} seed={r.cell.seed}", r.folder, r.config.plain()) for i, r in enumerate(todo)]
     failed: dict[Cell, JobResult] = {}
     shared = validated(RunConfig, values)
-    with make("executor", shared.executor, Executor, manager, work) as executor:  # type: ignore[type-abstract]
-        for job in jobs:
-            executor.submit(job)
-        for job, outcome in executor.as_completed():
-            result = JobResult.of(outcome)
-            if result.exit_status and result.objective is None:
-                failed[todo[job.number].cell] = result
+    try:
+        with make("executor", shared.executor, Executor, manager, work) as executor:  # type: ignore[type-abstract]
+            for job in jobs:
+                executor.submit(job)
+            for job, outcome in executor.as_completed():
+                result = JobResult.of(outcome)
+                if result.exit_status and result.objective is None:
+                    failed[todo[job.number].cell] = result
+    except KeyboardInterrupt as interrupt:
+        raise type(interrupt)("interrupted; to continue, repeat the command") from None
     _finish(study, runs, failed, folder)
     return max((result.exit_status for result in failed.values()), default=0)
 

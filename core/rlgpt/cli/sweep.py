@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from rlgpt.config.components import Component, make
 from rlgpt.errors import ConfigError
 from rlgpt.executors import Executor, JobResult, RunJob
 from rlgpt.plugin import PluginManager
+from rlgpt.terminal import say
 
 if TYPE_CHECKING:
     from hydra._internal.hydra import Hydra
@@ -34,16 +36,24 @@ class JobValue(float):
         return value
 
 
-def sweep(app: Hydra, overrides: Sequence[str]) -> int:
+def sweep(app: Hydra, overrides: Sequence[str], folder: Path) -> int:
     """Start one run for each combination of the values that the overrides list. If a run fails, the sweep continues.
 
+    :param folder: the folder of the sweep.
     :returns: the highest exit status of the runs.
     :raises ConfigError: Hydra refuses an override.
     """
+    quoted = str(folder).replace("'", "\\'")
+    there = f"hydra.sweep.dir='{quoted}'"
     try:
-        batches = app.multirun(CONFIG, hydra_job, list(overrides), with_log_configuration=False)
+        batches = app.multirun(CONFIG, hydra_job, [*overrides, there], with_log_configuration=False)
     except hydra_errors() as error:
         raise ConfigError(explain(error)) from error
+    except KeyboardInterrupt as interrupt:
+        raise type(interrupt)(
+            f"interrupted; to continue, repeat the command with {shlex.quote(f'hydra.sweep.dir={folder}')}"
+        ) from None
+    say(f"sweep {folder}; rlgpt report {shlex.quote(str(folder))} compares its runs")
     return max((job.return_value.exit_status for job in _jobs(batches)), default=0)
 
 

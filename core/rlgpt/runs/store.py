@@ -79,7 +79,9 @@ class Run:
         :raises RunError: the folder contains no run, or ``run.json`` is damaged or has another schema.
         """
         if not cls.exists(folder):
-            raise RunError(f"there is no run at {folder}: give the folder that contains run.json.")
+            inner = sorted(str(path.parent) for path in folder.glob(f"*/{RECORD}"))[:3]
+            such = f", such as {' or '.join(inner)}" if inner else ""
+            raise RunError(f"there is no run at {folder}: give the folder that contains run.json{such}.")
         path = folder / RECORD
         text = Folder(folder, RunError).read_text(RECORD, limit=_RECORD_LIMIT)
         return cls(folder, read_json(text, RunRecord, path, RunError, _RESTORE, version=SCHEMA_VERSION))

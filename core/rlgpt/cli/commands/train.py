@@ -46,7 +46,7 @@ def launch(arguments: argparse.Namespace, given: Mapping[str, Any]) -> int:
         if arguments.multirun and study is None:
             from rlgpt.cli.sweep import sweep
 
-            return sweep(app, checked)
+            return sweep(app, checked, Path(composed.hydra.sweep.dir))
         folder = config.folder or str(composed.hydra.run.dir)
     if study is not None:
         from rlgpt.cli.run_study import run_study
