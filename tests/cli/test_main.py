@@ -34,13 +34,36 @@ def test_call_without_a_command_prints_the_help(rlgpt: Call) -> None:
         assert command in out
 
 
-def test_error_about_a_misspelt_command_suggests_the_correct_command(
-    rlgpt: Call, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("tarin",), "unknown command 'tarin'. Did you mean 'train'?"),
+        (("skills", "foo"), "unknown command 'foo'. Valid: list, remove, show, test."),
+        (
+            ("bundle", "chek", "x"),
+            "unknown command 'chek'. Did you mean 'check'",
+        ),
+    ],
+)
+def test_error_about_a_misspelt_command_names_it_and_the_valid_commands(
+    rlgpt: Call, arguments: tuple[str, ...], says: str
 ) -> None:
-    monkeypatch.setattr(sys, "argv", ["rlgpt", "tarin"])
-    status, _, err = rlgpt("tarin")
+    status, _, err = rlgpt(*arguments)
     assert status == 2
-    assert "Did you mean 'train'?" in err
+    assert says in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("train", "jobs=4"), "'jobs=4': jobs is a flag of rlgpt train. Write --jobs 4."),
+        (("evaluate", "run", "video=true"), "'video=true': video is a flag of rlgpt evaluate. Write --video."),
+    ],
+)
+def test_override_with_the_name_of_a_flag_is_refused(rlgpt: Call, arguments: tuple[str, ...], says: str) -> None:
+    status, _, err = rlgpt(*arguments)
+    assert status == 2
+    assert says in err
 
 
 @pytest.mark.parametrize("arguments", [("train", "--sed", "1"), ("tasks", "--foo"), ("report", "x", "--foo")])
@@ -79,9 +102,46 @@ def test_tasks_command_lists_the_tasks_of_a_pattern_as_text_or_json(rlgpt: Call)
 
 
 def test_tasks_command_refuses_a_pattern_that_matches_no_task(rlgpt: Call) -> None:
-    status, _, err = rlgpt("tasks", "gird/*")
+    status, _, err = rlgpt("tasks", "grid/doors*")
     assert status == 2
     assert "grid/door" in err
+    status, _, err = rlgpt("tasks", "gird/*")
+    assert status == 2
+    assert "unknown plugin 'gird'. Did you mean 'grid'? Valid: " in err
+    assert "No installed plugin has this name." in err
+
+
+def test_evaluate_command_refuses_a_negative_seed(rlgpt: Call) -> None:
+    assert rlgpt("evaluate", "run", "--seed", "-4") == (
+        2,
+        "",
+        "rlgpt: --seed -4: the number must be at least 0.\n",
+    )
+
+
+@pytest.mark.parametrize("command", [("resume",), ("evaluate",)])
+def test_command_on_one_run_names_the_runs_in_the_folder_of_a_sweep(
+    rlgpt: Call, command: tuple[str, ...], tmp_path: Path
+) -> None:
+    for name in ("0", "1"):
+        (tmp_path / "sweep" / name).mkdir(parents=True)
+        (tmp_path / "sweep" / name / "run.json").write_text("{}")
+    status, _, err = rlgpt(*command, str(tmp_path / "sweep"))
+    assert status == 2
+    assert f"such as {tmp_path}/sweep/0 or {tmp_path}/sweep/1." in err
+
+
+def test_skills_command_refuses_the_folder_of_a_run_and_tells_that_a_library_is_empty(
+    rlgpt: Call, tmp_path: Path
+) -> None:
+    (tmp_path / "library" / "plan").mkdir(parents=True)
+    status, out, _ = rlgpt("skills", "list", str(tmp_path / "library"))
+    assert status == 0
+    assert "contains no skill yet" in out
+    (tmp_path / "library" / "run.json").write_text("{}")
+    status, _, err = rlgpt("skills", "list", str(tmp_path / "library"))
+    assert status == 2
+    assert "is the folder of a run, not a library" in err
 
 
 def test_tasks_command_with_a_plugin_name_suggests_the_pattern_of_that_plugin(rlgpt: Call) -> None:

@@ -135,7 +135,10 @@ def test_design_command_writes_flags_and_overrides_to_the_configuration(tmp_path
 def test_design_command_runs_a_sweep(tmp_path: Path, capsys: Said) -> None:
     given = ["agents=rl_only", "experiment=smoke", "seed=1,2", f"hydra.sweep.dir={tmp_path}"]
     flags = ["--goal", "Hold it, ${gently}.", "--horizon", "20"]
-    assert main(["design", "CartPole-v1", *flags, "-m", *given]) == 0, capsys.readouterr().err
+    status, told = main(["design", "CartPole-v1", *flags, "-m", *given]), capsys.readouterr()
+    assert status == 0, told.err
+    assert "(--success or --score choose another)" in told.err
+    assert "--success 475 uses this threshold" in told.err
     runs = [Run.open(path.parent).record for path in sorted(tmp_path.rglob("run.json"))]
     assert [r.seed for r in runs] == [1, 2]
     assert {r.config["environment"]["goal"] for r in runs} == {"Hold it, ${gently}."}
@@ -174,6 +177,9 @@ def test_idle_flag_refuses_text_that_starts_like_json_but_is_invalid() -> None:
         (["no_such_world:Arm-v0", "llm.model=fake/model"], "start with PYTHONPATH=. in the folder of its module"),
         (["CartPole-v1", "llm.model=fake/model", "--docs", "nowhere.md"], "there is no such file"),
         (["CartPole-v1"], "no language model is given: set a model"),
+        (["CartPole-v1", "horizon=30"], "horizon is a flag of rlgpt design. Write --horizon 30."),
+        (["CartPole-v1", "success=a and b"], "Write --success 'a and b'."),
+        (["CartPole-v1", "llm.model=fake/model", "--horizon", "0"], "environment.horizon=0 cannot be used"),
         (["CartPole-v1", "agents=foo"], "unknown agents 'foo'"),
         (["CartPole-v1", "llm.api_base=http://localhost", "llm=record"], "need a model: llm.model=PROVIDER/MODEL"),
         (["CartPole-v1", "llm=openai/gpt-5"], "llm.model=PROVIDER/MODEL"),

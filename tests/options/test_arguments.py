@@ -275,7 +275,7 @@ def test_idle_action_accepts_another_dtype_but_not_another_value() -> None:
 
 
 def test_extend_refuses_an_idle_action_outside_the_space() -> None:
-    with pytest.raises(UnknownNameError, match=r"unknown label 'rest'.*Valid: left, right\. idle= must be"):
+    with pytest.raises(UnknownNameError, match=r"unknown label 'rest'.*Valid: left, right\. The idle action must be"):
         extend(cartpole(), [PUSH], labels=["left", "right"], idle="rest")
     with pytest.raises(ConfigError, match=r"idle is 2, not an action of Discrete\(2\)"):
         extend(cartpole(), [PUSH], idle=2)

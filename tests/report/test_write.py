@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from report_stories import evaluation, iteration
+from rlgpt.cli import main
 from rlgpt.domain import Score
 from rlgpt.errors import RunError
 from rlgpt.files import write_atomic
@@ -153,6 +154,15 @@ def test_report_finds_the_runs_of_a_sweep(tmp_path: Path) -> None:
     page = write_page([tmp_path / "sweep"], tmp_path / "out" / "page.html")
     assert "Runs without a finished iteration, which are left out: 1" in page.note
     assert (tmp_path / "out" / "page.html").read_text().startswith("<!doctype html>")
+
+
+def test_report_of_several_runs_leaves_the_page_of_the_first_run_as_it_is(tmp_path: Path) -> None:
+    first, second = (made(tmp_path / name).folder for name in ("a", "b"))
+    assert main(["report", str(first)]) == 0
+    own = (first / "report.html").read_bytes()
+    assert main(["report", str(first), str(second)]) == 0
+    assert (first / "report.html").read_bytes() == own
+    assert (first / "comparison.html").is_file()
 
 
 def test_report_refuses_a_folder_without_a_run_with_a_finished_iteration(tmp_path: Path) -> None:

@@ -58,7 +58,12 @@ def run_config(values: Mapping[str, Any]) -> RunConfig:
     """
     for key in values:
         if key not in RunConfig.model_fields:
-            raise UnknownNameError("override", key, keys(RunConfig), listed="`rlgpt train --cfg` prints them.")
+            raise UnknownNameError(
+                "override",
+                key,
+                keys(RunConfig),
+                listed="the flag --cfg of `rlgpt train` and `rlgpt design` prints them.",
+            )
     return validated(RunConfig, values)
 
 
@@ -107,7 +112,7 @@ def explain(error: BaseException) -> str:
     while cause.__cause__ is not None:
         cause = cause.__cause__
     key = getattr(cause, "full_key", None)
-    hint = "`rlgpt train --cfg` prints every key and its value."
+    hint = "The flag --cfg of `rlgpt train` and `rlgpt design` prints every key and its value."
     return f"{first_line(cause)}{f' (key {key!r})' if key else ''}. {hint}"
 
 

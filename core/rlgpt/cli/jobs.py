@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rlgpt.cli.compose import run_config
 from rlgpt.cli.main import INTERRUPTED
-from rlgpt.cli.start import finish, start
+from rlgpt.cli.start import finish, option, start
 from rlgpt.config.build import build
 from rlgpt.config.components import Component
 from rlgpt.config.run_config import RunConfig
@@ -66,4 +66,4 @@ def _continued(config: RunConfig, folder: Path, manager: PluginManager) -> JobRe
     report = run.report()
     if run.record.status == "finished" and report is not None:
         return JobResult(0, report.evaluation.objective)
-    return finish(resume(context))
+    return finish(resume(context, option))

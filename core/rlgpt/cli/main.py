@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import shlex
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
-from rlgpt.errors import RlgptError, UnknownNameError
+from rlgpt.errors import ConfigError, RlgptError, UnknownNameError
 from rlgpt.terminal import say
 
 INTERRUPTED = 130
@@ -27,10 +28,16 @@ DESCRIPTION = """A language model writes options, PPO learns with them, in any g
 class Parser(argparse.ArgumentParser):
     """An argument parser that suggests the right command if a user misspells a name."""
 
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            unknown = UnknownNameError("command", str(value), map(str, action.choices))
+            raise argparse.ArgumentError(None, str(unknown))
+
+    def flags(self) -> frozenset[str]:
+        """The names of the long flags, without hyphens."""
+        return frozenset(text[2:] for action in self._actions for text in action.option_strings if text[:2] == "--")
+
     def error(self, message: str) -> NoReturn:
-        given = next((a for a in sys.argv[1:2] if not a.startswith("-")), None)
-        if "invalid choice" in message and given is not None:
-            message = str(UnknownNameError("command", given, COMMANDS))
         self.exit(2, f"{self.prog}: {message}\n")
 
 
@@ -80,7 +87,11 @@ def _report(p: argparse.ArgumentParser) -> None:
         metavar="RUN",
         help="run folders, or folders with run folders, such as that of a sweep; the page compares these runs",
     )
-    p.add_argument("--out", default=None, help="path of the page (default: report.html in the first folder)")
+    p.add_argument(
+        "--out",
+        default=None,
+        help="path of the page (default: in the first folder, report.html if one RUN is given, else comparison.html)",
+    )
 
 
 def _view(p: argparse.ArgumentParser) -> None:
@@ -249,7 +260,9 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="store_true", help="print the version")
     commands = top.add_subparsers(dest="command", metavar="COMMAND")
     for name, (summary, add) in COMMANDS.items():
-        add(commands.add_parser(name, help=summary, description=summary))
+        command = commands.add_parser(name, help=summary, description=summary)
+        add(command)
+        command.set_defaults(flags=command.flags())
     return top
 
 
@@ -269,6 +282,18 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     return arguments
 
 
+def refuse_flags(arguments: argparse.Namespace) -> None:
+    """Check that no override has the name of a flag. The folder of a run is both a flag and a setting.
+
+    :raises ConfigError: an override has the name of a flag of its command.
+    """
+    for text in getattr(arguments, "overrides", ()):
+        key, equals, value = text.partition("=")
+        if equals and key in arguments.flags - {"folder"}:
+            given = "" if isinstance(getattr(arguments, key), bool) else f" {shlex.quote(value)}"
+            raise ConfigError(f"{text!r}: {key} is a flag of rlgpt {arguments.command}. Write --{key}{given}.")
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command. The message of an error that a user can cause is printed to stderr.
 
@@ -286,12 +311,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     command = importlib.import_module(f"rlgpt.cli.commands.{arguments.command.replace('-', '_')}")
     try:
+        refuse_flags(arguments)
         return int(command.main(arguments))
     except RlgptError as error:
         say(f"rlgpt: {error}", sys.stderr)
         return error.exit_status
     except KeyboardInterrupt as interrupt:
-        say(f"rlgpt: {interrupt or 'interrupted.'}", sys.stderr)
+        say(f"rlgpt: {str(interrupt) or 'interrupted.'}", sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
         sys.stderr.close()

@@ -24,12 +24,17 @@ def start(config: RunConfig, manager: PluginManager) -> JobResult:
     folder = Path(config.folder).resolve() if config.folder else new_folder(name).resolve()
     config = config.model_copy(update={"folder": str(folder)})
     context = build(with_record(config, folder), folder, manager)
-    return finish(begin(context) if config.environment is None else begin_or_resume(context))
+    return finish((begin if config.environment is None else begin_or_resume)(context, option))
 
 
 def go_on(config: RunConfig, folder: Path, manager: PluginManager) -> JobResult:
     """Resume an existing run, whose configuration may have changed."""
-    return finish(resume(build(config, folder, manager)))
+    return finish(resume(build(config, folder, manager), option))
+
+
+def option(name: str, value: object = "") -> str:
+    """The spelling of an argument of ``design()`` on the command line."""
+    return f"--{name} {value}".rstrip()
 
 
 def finish(context: LoopContext) -> JobResult:

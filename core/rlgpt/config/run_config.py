@@ -68,7 +68,7 @@ class EnvironmentConfig(Value):
         description="number of trial episodes with random actions, and of those with the idle action; 0: no trial",
     )
     horizon: int | None = Field(
-        default=None, description="maximal number of primitive steps of an episode; null: the environment's limit"
+        default=None, ge=1, description="maximal number of primitive steps of an episode; null: the environment's limit"
     )
     idle: Plain = Field(default=None, description="the action that does nothing: a label, or an action of the space")
     prepared: Prepared | None = None

@@ -10,6 +10,7 @@ from typing import Any
 
 from rlgpt.config.earlier import current
 from rlgpt.config.run_config import RunConfig
+from rlgpt.config.trial_report import Spelling, keyword
 from rlgpt.config.trying import say_rules
 from rlgpt.domain.validated import validated
 from rlgpt.errors import RunError
@@ -59,18 +60,19 @@ def with_record(config: RunConfig, folder: Path) -> RunConfig:
     return config.model_copy(update={"environment": environment})
 
 
-def begin(context: LoopContext) -> LoopContext:
+def begin(context: LoopContext, spell: Spelling = keyword) -> LoopContext:
     """Write the record of a new run.
 
+    :param spell: how the caller of the run gives an argument of ``design()``, for messages.
     :raises RunError: the folder already contains a run.
     """
-    context = say_rules(context, try_them=True)
+    context = say_rules(context, spell, try_them=True)
     record = context.run.record
     run = Run.create(context.run.folder, task=record.task, seed=record.seed, config=record.config)
     return replace(context, run=run)
 
 
-def resume(context: LoopContext) -> LoopContext:
+def resume(context: LoopContext, spell: Spelling = keyword) -> LoopContext:
     """Open the existing run in the folder. If the configuration has changed, or if somebody else made the run, the
     current configuration is stored in the run's record with the user's seal.
 
@@ -86,12 +88,12 @@ def resume(context: LoopContext) -> LoopContext:
     if dict(run.record.config) != dict(now) or not run.own:
         with run.lock():
             run.update(config=now)
-    return say_rules(replace(context, run=run), try_them=False)
+    return say_rules(replace(context, run=run), spell, try_them=False)
 
 
-def begin_or_resume(context: LoopContext) -> LoopContext:
+def begin_or_resume(context: LoopContext, spell: Spelling = keyword) -> LoopContext:
     """Call :func:`resume` if the folder contains a run, and otherwise :func:`begin`."""
-    return resume(context) if Run.exists(context.run.folder) else begin(context)
+    return (resume if Run.exists(context.run.folder) else begin)(context, spell)
 
 
 def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:

@@ -11,14 +11,19 @@ from rlgpt.domain.validated import validated
 from rlgpt.errors import ConfigError, RlgptError, SkillError
 from rlgpt.plugin import PluginManager
 from rlgpt.plugin.origin import installed, origin
+from rlgpt.runs import Run
 from rlgpt.skills import Skill, SkillLibrary, SkillTest, retest
 
 
 def library_at(folder: str | Path) -> SkillLibrary:
     """The skill library in an existing folder.
 
-    :raises SkillError: the folder does not exist.
+    :raises SkillError: the folder does not exist, or is the folder of a run.
     """
+    if Run.exists(Path(folder)):
+        raise SkillError(
+            f"{folder} is the folder of a run, not a library. Give the folder that runs use as skills=FOLDER."
+        )
     if not Path(folder).is_dir():
         raise SkillError(f"there is no library of skills at {folder}. Give the folder that runs use as skills=FOLDER.")
     return SkillLibrary(Path(folder))

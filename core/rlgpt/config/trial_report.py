@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from rlgpt.config.trial import Trial, TrialEpisode
 from rlgpt.domain import RETURN, Score, Task
@@ -27,11 +27,20 @@ TERSE = 1_000
 names.
 """
 
+Spelling = Callable[..., str]
+"""A function ``f(name, value="")`` that writes an argument of ``design()`` as the caller of the run gives it."""
 
-def description_lines(plugin: GenericPlugin, task: Task, *, own: bool) -> list[str]:
+
+def keyword(name: str, value: object = "") -> str:
+    """The spelling of an argument in a call from Python."""
+    return f"{name}={value}"
+
+
+def description_lines(plugin: GenericPlugin, task: Task, spell: Spelling, *, own: bool) -> list[str]:
     """Lines of text about the description of the environment that the language model reads. If the description of the
     environment is short, a warning is added.
 
+    :param spell: how the caller of the run gives an argument.
     :param own: whether the user gave ``docs``.
     """
     known = plugin.knowledge(task)
@@ -41,53 +50,51 @@ def description_lines(plugin: GenericPlugin, task: Task, *, own: bool) -> list[s
     if missing and len(known) < TERSE:
         lines.append(
             f"warning: the language model is not told what {' and '.join(missing.values())} mean: give "
-            f"{' and '.join(f'{argument}=' for argument in missing)}"
+            f"{' and '.join(map(spell, missing))}"
         )
     return lines
 
 
-def rule_lines(plugin: GenericPlugin, task: Task, *, chosen: bool, horizon: int | None) -> list[str]:
+def rule_lines(plugin: GenericPlugin, task: Task, spell: Spelling, *, chosen: bool, horizon: int | None) -> list[str]:
     """The rules of success and score, and the length of an episode, as lines of text.
 
+    :param spell: how the caller of the run gives an argument.
     :param chosen: whether the user, and not rlgpt, defined success or score.
     :param horizon: the horizon that the user gave; None if the user gave no horizon.
     """
     lines = []
-    rule = plugin.rule
+    rule, rules = plugin.rule, f"{spell('success')} or {spell('score')}"
     if rule is not None:
         text = f"{rule.text}, {rule.when}" if isinstance(rule, SuccessRule) else f"a function: {rule.words}"
         if isinstance(rule, SuccessRule) and rule.text.endswith(rule.when):
             text = rule.text
-        source = "" if chosen else " (the environment reports success itself; success= or score= choose otherwise)"
+        source = "" if chosen else f" (the environment reports success itself; {rules} choose otherwise)"
         lines.append(f"success: {text}{source}")
     if (score := task.score) is not None:
         better = "more is better" if score.maximize else "less is better"
         unit = score.unit or next((m.unit for m in task.metrics if m.name == score.metric), "")
         name = "the return of the episode" if score.metric == RETURN else score.metric
-        source = (
-            ""
-            if chosen
-            else "; the environment reports no success and none was given (success= or score= choose another)"
-        )
+        source = "" if chosen else f"; the environment reports no success and none was given ({rules} choose another)"
         lines.append(f"score: {name}{f' in {unit}' if unit else ''}, {better}{source}")
         threshold = plugin.threshold
         if not chosen and threshold is not None:
             lines.append(
-                f"  (the environment is registered with a reward_threshold of {threshold:g}; success={threshold:g} "
-                "uses this threshold)"
+                f"  (the environment is registered with a reward_threshold of {threshold:g}; "
+                f"{spell('success', f'{threshold:g}')} uses this threshold)"
             )
     if task.metrics:
         metrics = ", ".join(f"{m.name} ({m.reduce}{f', {m.unit}' if m.unit else ''})" for m in task.metrics)
         lines.append(f"metrics: {metrics}")
     given = "as given" if horizon else "the environment's own limit" if plugin.has_limit else "assumed, since the "
     if given.startswith("assumed"):
-        given += "environment names no limit: horizon= sets another"
+        given += f"environment names no limit: {spell('horizon')} sets another"
     return [*lines, f"horizon: {task.horizon:,} primitive steps ({given})"]
 
 
-def report(trial: Trial, task: Task, plugin: GenericPlugin, *, horizon: int | None) -> list[str]:
+def report(trial: Trial, task: Task, plugin: GenericPlugin, spell: Spelling, *, horizon: int | None) -> list[str]:
     """The results of the trial as lines of text. The warnings come last.
 
+    :param spell: how the caller of the run gives an argument.
     :param horizon: the horizon that the user gave; None if the user gave no horizon.
     """
     rule = plugin.rule if isinstance(plugin.rule, SuccessRule) else None
@@ -102,14 +109,16 @@ def report(trial: Trial, task: Task, plugin: GenericPlugin, *, horizon: int | No
     keys = [key for key in trial.keys if key not in UNTOLD]
     if keys:
         more = f" and {len(keys) - KEYS} more" if len(keys) > KEYS else ""
-        lines.append(f"  info has {', '.join(keys[:KEYS])}{more}: success=, score= and metrics= can use them")
+        users = f"{spell('success')}, {spell('score')} and {spell('metrics')}"
+        lines.append(f"  info has {', '.join(keys[:KEYS])}{more}: {users} can use them")
     played = len(trial.of("random")) + len(trial.of("idle"))
     if cut or played < 2 * trial.planned:
         lines.append(
             f"  the trial ended early: {played} of {2 * trial.planned} episodes of random and idle actions, and "
             f"{cut} of all {len(trial.episodes)} episodes were cut before their end"
         )
-    return [*lines, *(f"warning: {text}" for text in _warnings(trial, task, rule, idle, measured, assumed=assumed))]
+    found = _warnings(trial, task, rule, idle, measured, spell, assumed=assumed)
+    return [*lines, *(f"warning: {text}" for text in found)]
 
 
 def best_constant(trial: Trial, task: Task) -> TrialEpisode | None:
@@ -153,7 +162,14 @@ def _causes(episodes: Sequence[TrialEpisode], judged: bool) -> Iterator[tuple[st
 
 
 def _warnings(
-    trial: Trial, task: Task, rule: SuccessRule | None, idle: str, measured: Sequence[str], *, assumed: bool
+    trial: Trial,
+    task: Task,
+    rule: SuccessRule | None,
+    idle: str,
+    measured: Sequence[str],
+    spell: Spelling,
+    *,
+    assumed: bool,
 ) -> Iterator[str]:
     wins = [
         f"{sum(e.success for e in trial.of(acting))} of {len(trial.of(acting))} episodes of {name}"
@@ -165,32 +181,33 @@ def _warnings(
     if wins:
         yield (
             f"{', '.join(wins)} already succeed by this rule. If the rule counts a crash, or an event that "
-            f"happens by itself, give another rule: success={', '.join(_other_rules(trial, rule))}, or score=. If the "
-            "task is that easy, only a result above these rates shows that something was learned."
+            f"happens by itself, give another rule: {spell('success', ', '.join(_other_rules(trial, rule)))}, or "
+            f"{spell('score')}. If the task is that easy, only a result above these rates shows that something was "
+            "learned."
         )
     whole = [e.primitive_steps for e in trial.episodes if e.ended != "cut"]
     if assumed and whole and max(whole) * SHORT <= task.horizon:
         yield (
             f"the horizon of {task.horizon:,} steps is assumed, and no episode of the trial took more than "
-            f"{max(whole):,}. Give the length of a good episode as horizon=. With a horizon that is far too long, "
-            "fewer episodes are judged, and a policy deviates too seldom from the code to learn."
+            f"{max(whole):,}. Give the length of a good episode as {spell('horizon')}. With a horizon that is far too "
+            "long, fewer episodes are judged, and a policy deviates too seldom from the code to learn."
         )
     if assumed and whole and all(steps >= task.horizon for steps in whole):
         yield (
             f"the horizon of {task.horizon:,} steps is assumed, and no episode of the trial ended before it: the "
-            "environment's own end may come later, or never. horizon= sets another horizon."
+            f"environment's own end may come later, or never. {spell('horizon')} sets another horizon."
         )
     early = [e.primitive_steps for e in trial.episodes if e.ended == "truncated" and e.primitive_steps < task.horizon]
     if early:
         yield (
             f"the environment itself ends episodes for time after {max(early):,} steps, and the horizon is "
-            f"{task.horizon:,}: horizon={max(early)} reserves less of the budget for judging."
+            f"{task.horizon:,}: {spell('horizon', max(early))} reserves less of the budget for judging."
         )
     if rule is not None and rule.needs_an_end and not any(e.ended == "terminated" for e in trial.episodes):
         yield (
             f"success needs an episode that the environment ends, and none of {len(trial.episodes)} episodes ended "
-            f"within {task.horizon:,} steps: success may be impossible. Raise horizon=, or give a success= or score= "
-            "that does not need an end."
+            f"within {task.horizon:,} steps: success may be impossible. Raise {spell('horizon')}, or give a "
+            f"{spell('success')} or {spell('score')} that does not need an end."
         )
     read = [*(rule.keys if rule is not None else ()), *measured]
     for key in dict.fromkeys(read):

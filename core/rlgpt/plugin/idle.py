@@ -29,7 +29,7 @@ def idle_action(space: spaces.Space[Any], labels: Sequence[str], given: Any) -> 
     if isinstance(given, str) and isinstance(space, spaces.Discrete):
         if given not in labels:
             raise UnknownNameError(
-                "label", given, labels, "idle= must be one of the labels, or an action of the space."
+                "label", given, labels, "The idle action must be one of the labels, or an action of the space."
             )
         return space.start + list(labels).index(given)
     try:

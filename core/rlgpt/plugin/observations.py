@@ -116,9 +116,9 @@ class ObservationCodec:
         if not isinstance(space, spaces.Box) or len(space.shape) != 1:
             keys = ", ".join(key.name for key in ObservationCodec(space).keys)
             raise ConfigError(
-                f"observations= names the numbers of a one-dimensional Box, or the parts of a Dict; this observation "
-                f"is {space!s:.200}, and code sees it as {keys:.300}. Leave observations= out; what the parts mean "
-                "goes into docs= (of design(), or of GenericPlugin.of())."
+                f"names of observations are for the numbers of a one-dimensional Box, or for the parts of a Dict; this "
+                f"observation is {space!s:.200}, and code sees it as {keys:.300}. Leave the names out; what the parts "
+                "mean goes into docs."
             )
         for i, (key, name) in enumerate(
             zip(_numbered(space, labels, "the observation"), names(list(labels)), strict=True)

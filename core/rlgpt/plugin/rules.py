@@ -183,15 +183,15 @@ _HOW = (
 def _condition(part: str, text: str) -> Condition:
     found = _FORM.fullmatch(part.strip())
     if found is None:
-        raise ConfigError(f"success={text!r:.200}: {part.strip()!r:.80} is not a condition. {_HOW}")
+        raise ConfigError(f"success {text!r:.200}: {part.strip()!r:.80} is not a condition. {_HOW}")
     negated, word, relation, value = found.groups()
     if word in ("and", "or", "else", "not", "ever"):
-        raise ConfigError(f"success={text!r:.200}: {word!r} is not a condition. {_HOW}")
+        raise ConfigError(f"success {text!r:.200}: {word!r} is not a condition. {_HOW}")
     if word == RETURN and not relation:
-        raise ConfigError(f"success={text!r:.200}: the return needs a number: 'return >= 200'. {_HOW}")
+        raise ConfigError(f"success {text!r:.200}: the return needs a number: 'return >= 200'. {_HOW}")
     if relation and (negated or word in (REPORTED, *_ENDS)):
         raise ConfigError(
-            f"success={text!r:.200}: {part.strip()!r} compares a true-or-false value with a number. {_HOW}"
+            f"success {text!r:.200}: {part.strip()!r} compares a true-or-false value with a number. {_HOW}"
         )
     return Condition(word, bool(negated), relation or "", float(value or 0.0))
 

@@ -43,6 +43,8 @@ def main(arguments: argparse.Namespace) -> int:
 
     if arguments.episodes < 1:
         raise ConfigError(f"--episodes {arguments.episodes}: the number must be at least 1.")
+    if arguments.seed is not None and arguments.seed < 0:
+        raise ConfigError(f"--seed {arguments.seed}: the number must be at least 0.")
     run = Run.open(Path(arguments.run))
     history, kept = run.iterations(), kept_of(run)
     if not history and kept is None:

@@ -13,7 +13,8 @@ def main(arguments: argparse.Namespace) -> int:
     from rlgpt.report.write import table, write_page
 
     folders = [Path(run) for run in arguments.runs]
-    out = Path(arguments.out) if arguments.out else folders[0] / "report.html"
+    name = "report.html" if len(folders) == 1 else "comparison.html"
+    out = Path(arguments.out) if arguments.out else folders[0] / name
     say(table(write_page(folders, out)))
     say(f"report {out}")
     return 0

@@ -39,7 +39,7 @@ def main(arguments: argparse.Namespace) -> int:
 
 
 def _list(library: SkillLibrary, as_json: bool) -> int:
-    found = [next(library.skills(name), None) for name in library.names()]
+    found = [skill for name in library.names() if (skill := next(library.skills(name), None)) is not None]
     if as_json:
         _print([_plain(skill) for skill in found if isinstance(skill, Skill)])
         return 0
@@ -50,7 +50,7 @@ def _list(library: SkillLibrary, as_json: bool) -> int:
             say(f"{skill.id}  {_result(skill.record)}  {skill.record.goal}")
             if why := _standing(skill):
                 say(f"  not offered: {why}")
-        elif skill is not None:
+        else:
             say(f"rlgpt: a skill is left out of the list: {skill}", sys.stderr)
     return 0
 

@@ -21,7 +21,9 @@ def main(arguments: argparse.Namespace) -> int:
     for name, fault in manager.broken.items():
         say(f"rlgpt: plugin {name!r} is broken and left out: {fault}", sys.stderr)
     if not matching and not every:
-        plugin = arguments.pattern.rstrip("/")
+        plugin, slash, _ = arguments.pattern.partition("/")
+        if slash and not set("*?[") & set(plugin) and plugin not in manager.plugins:
+            raise UnknownNameError("plugin", plugin, manager.plugins, "No installed plugin has this name.")
         own = f"`rlgpt tasks '{plugin}/*'` lists the tasks of this plugin." if plugin in manager.plugins else ""
         hint = own or "Patterns are written like 'PLUGIN/*'."
         raise UnknownNameError("task", arguments.pattern, tasks, hint, "`rlgpt tasks` lists them.")
