@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,11 @@ from rlgpt.config.build import build
 from rlgpt.config.environment import Objects
 from rlgpt.config.run_config import EnvironmentConfig, RunConfig
 from rlgpt.config.runs import begin_or_resume, new_folder, with_record
+from rlgpt.design import design
 from rlgpt.design.parts import Model, llm_settings, split
 from rlgpt.domain import Bundle
 from rlgpt.domain.validated import validated
+from rlgpt.errors import UnknownNameError
 from rlgpt.llm.base import LLM
 from rlgpt.loop import Observer
 from rlgpt.options import load_bundle
@@ -35,6 +38,10 @@ def run_design(
     overrides: Mapping[str, Any],
 ) -> Bundle:
     """Do the work of :func:`rlgpt.design`, whose documentation describes the arguments."""
+    own = inspect.signature(design).parameters.keys() - {"overrides"}
+    for name in overrides:
+        if name not in RunConfig.model_fields:
+            raise UnknownNameError("argument of design()", name, {*own, *RunConfig.model_fields})
     settings, given = split(overrides)
     success = described["success"]
     plain = {**described, "success": None if callable(success) else success, "idle": plain_idle(described["idle"])}

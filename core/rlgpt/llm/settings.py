@@ -36,6 +36,13 @@ class ModelSettings(Value):
     )
     extra: Mapping[str, Plain] = Field(default_factory=dict, description="further arguments for the provider")
 
+    @field_validator("api_base")
+    @classmethod
+    def _address(cls, given: str | None) -> str | None:
+        if given is not None and not given.startswith(("http://", "https://")):
+            raise ValueError("write a URL such as http://localhost:8000/v1")
+        return given
+
 
 class LLMSettings(ModelSettings):
     """The settings of the configuration's group ``llm``.

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, get_args
 
-from rlgpt.errors import TrainerError, UnknownNameError
+from rlgpt.errors import ConfigError, TrainerError
 
 if TYPE_CHECKING:
     import torch
@@ -23,12 +23,12 @@ DEVICES: tuple[Device, ...] = get_args(Device)
 def named(device: str) -> Device:
     """The value of the setting ``trainer.device`` that ``device`` names.
 
-    :raises UnknownNameError: ``device`` is not one of :data:`DEVICES`.
+    :raises ConfigError: ``device`` is not one of :data:`DEVICES`.
     """
     for known in DEVICES:
         if device == known:
             return known
-    raise UnknownNameError("value of trainer.device", str(device), DEVICES)
+    raise ConfigError(f"trainer.device={device} cannot be used. Valid: {', '.join(DEVICES)}; gpu is a GPU with CUDA.")
 
 
 def check_device(device: Device) -> None:
