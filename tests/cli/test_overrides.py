@@ -144,6 +144,7 @@ def test_cfg_flag_prints_the_values_that_a_run_uses(rlgpt: Call) -> None:
     assert config.trainer.model_dump() == {"name": "ppo", **trainer}
     assert config.hyperparameters.model_fields_set == set(Hyperparameters.model_fields)
     assert config.hyperparameters.num_steps == 8
+    assert "segments: 30                           # approximate number of segments\n" in out
     assert "null" not in out[out.index("hyperparameters:") : out.index("agents:")]
 
 

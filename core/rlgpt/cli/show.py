@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field, create_model
 
 from rlgpt.config.components import settings_model
 from rlgpt.config.run_config import RunConfig
@@ -20,8 +22,19 @@ def show(config: RunConfig, trainer: Any = None) -> str:
 
     :param trainer: the factory of the trainer, whose signature documents the trainer's settings.
     """
-    models: dict[str, type[BaseModel] | None] = {"trainer": settings_model(trainer) if trainer else None}
+    model = settings_model(trainer) if trainer else None
+    if trainer and model is None:
+        fields: Any = {name: (Any, Field(description=text)) for name, text in meanings(trainer).items()}
+        model = create_model("Documented", **fields)
+    models = {"trainer": model}
     return "\n".join(_lines(config.model_dump(mode="json", by_alias=True), RunConfig, models, ""))
+
+
+def meanings(factory: Any) -> dict[str, str]:
+    """The first clause of each ``:param`` field in the docstring of ``factory``, by the name of the parameter."""
+    fields = re.findall(r"^:param (\w+): (.*?)(?=^:|\n\n|\Z)", inspect.getdoc(factory) or "", re.DOTALL | re.MULTILINE)
+    texts = {name: " ".join(re.sub(r"\s*\(:\w+:`[^`]*`\)|:\w+:`~|`", "", text).split()) for name, text in fields}
+    return {name: re.split(r"[.;:] |\.$", text)[0] for name, text in texts.items()}
 
 
 def _lines(
