@@ -245,6 +245,7 @@ def test_a_step_of_a_batch_returns_when_a_decision_of_any_lane_ends() -> None:
     for primitive in range(1, long + 1):
         _, rewards, _, _, infos = env.step((np.array([7, 0]), np.full((2, 1), 4.0, np.float32)))
         assert list(infos["decided"]) == [primitive == long, True]
+        assert infos["action_mask"].any(axis=1).all(), "a masked softmax is defined for every lane"
         assert rewards.shape == (2,)
     assert list(infos["duration"]) == [long, 1]
 
@@ -261,6 +262,51 @@ def test_recv_of_a_batch_requires_an_action_of_every_lane() -> None:
         env.send({0: np_choice(0, 1.0)})
     env.send({1: np_choice(0, 1.0)})
     assert [a.lane for a in env.recv(2)] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("actions", "says"),
+    [
+        ({0: 0, 5: 0}, r"send\(\) got the lane 5; valid: 0 to 1"),
+        ({0: 0, -1: 0}, r"send\(\) got the lane -1; valid: 0 to 1"),
+        ({0: 0, "1": 0}, r"send\(\) got the lane '1'"),
+        ([0, 1], r"a mapping from the number of a lane to its action, .* got \[0, 1\]"),
+        ({0: 0, 1: 7}, r"lane 1: the action 7 is not in the extended space Discrete\(2\)"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["sync", "vector_entry_point"])
+def test_send_refuses_invalid_lanes_and_actions_before_any_lane_moves(actions: Any, says: str, kind: str) -> None:
+    env = extend_vector(gym.make_vec("CartPole-v1", num_envs=2, vectorization_mode=kind))
+    env.reset(seed=0)
+    with pytest.raises(ConfigError, match=says):
+        env.send(actions)
+    env.send({0: 0, 1: 1})
+    assert [arrival.lane for arrival in env.recv(2)] == [0, 1]
+
+
+@pytest.mark.parametrize("actions", [[0], [0, 0, 0], 0, None])
+def test_step_requires_one_action_for_each_lane(actions: Any) -> None:
+    env = extend_vector(gym.make_vec("CartPole-v1", num_envs=2, vectorization_mode="sync"))
+    env.reset(seed=0)
+    with pytest.raises(ConfigError, match=r"for 2 lanes; valid: one action for each lane, as in MultiDiscrete\(\[2 2"):
+        env.step(actions)
+
+
+def test_begin_and_reset_refuse_lanes_that_the_vector_does_not_have() -> None:
+    env = extend_vector(gym.make_vec("CartPole-v1", num_envs=2, vectorization_mode="sync"))
+    with pytest.raises(ConfigError, match=r"begin\(\) got the lane 2; valid: 0 to 1"):
+        env.begin({2: 0})
+    with pytest.raises(ConfigError, match=r"reset_mask is .*; valid: 2 bools"):
+        env.reset(options={"reset_mask": np.ones(3, np.bool_)})
+
+
+def test_reset_of_some_lanes_keeps_the_masks_of_the_other_lanes() -> None:
+    env = vector(2, AutoresetMode.DISABLED)
+    _, infos = env.reset(seed=0)
+    before = infos["action_mask"]
+    _, infos = env.reset(options={"reset_mask": np.array([True, False])})
+    assert infos["action_mask"][1].tolist() == before[1].tolist()
+    assert list(infos["_action_mask"]) == [True, False]
 
 
 def test_recv_takes_at_most_the_given_number_of_steps() -> None:

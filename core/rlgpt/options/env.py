@@ -99,7 +99,7 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
         return observation, self._perform(self.lane.begin(observation, info, seed))
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        return self._perform(self.lane.decide(action))
+        return self._perform(self.lane.decide(self.extension.read(action)))
 
     def close(self) -> None:
         self.lane.close()

@@ -143,8 +143,8 @@ class Lane:
 
     # -- one decision -------------------------------------------------------------------------------------------------
 
-    def decide(self, action: Any) -> Effects[Decided]:
-        """Carry out one action of the extended action space.
+    def decide(self, choice: Choice) -> Effects[Decided]:
+        """Carry out one action of the extended action space (:meth:`ExtendedSpace.read` reads it).
 
         :raises ResetNeeded: no episode of the lane has begun.
         """
@@ -153,7 +153,6 @@ class Lane:
                 "step() before reset(): call env.reset() first; it returns the observation."
             )
         setup = self.setup
-        choice = setup.extension.read(action)
         state = self._state = DecisionState(self._state.observation, self._state.info)
         self.verdicts, self._guarded = [], None
         before, memory = (dict((yield from self.see())), self._memory) if setup.trace else ({}, {})
@@ -283,6 +282,11 @@ class Lane:
         return info
 
     # -- read by the owner of the lane --------------------------------------------------------------------------------
+
+    @property
+    def action_mask(self) -> np.ndarray:
+        """The newest ``action_mask`` of the lane, which is never all zeros; all ones before the first episode."""
+        return np.ones(len(self.setup.layout.branches), np.int8) if self._choices is None else self._choices.mask.copy()
 
     def view(self) -> dict[str, Plain]:
         """The plugin's view of the newest observation, with the outputs of coded features.

@@ -107,12 +107,14 @@ class ExtendedSpace:
         except (TypeError, ValueError, IndexError, OverflowError) as fault:
             raise ConfigError(
                 f"the action {action!r:.120} is not in the extended space {self.space!s:.300}. Valid: an action of "
-                "env.action_space, or env.extension.write(name, parameters) for a coded action."
+                "this space, or env.extension.write(name, parameters) for a coded action."
             ) from fault
 
     def _read(self, action: Any) -> Choice:
         if self.identity:
             branch = int(action) - int(self.base.start) if isinstance(self.base, spaces.Discrete) else 0
+            if not 0 <= branch < len(self.layout.branches):
+                raise IndexError(branch)
             return Choice(branch, base=action)
         parts = list(action) if isinstance(self.space, (spaces.Tuple, spaces.MultiDiscrete)) else [action]
         branch = 0

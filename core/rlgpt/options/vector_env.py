@@ -18,6 +18,7 @@ from rlgpt.options.lane import Lane
 from rlgpt.options.lane_setup import LaneSetup, Settings
 from rlgpt.options.scheduler import Scheduler
 from rlgpt.options.simulator import First, batch_of, simulator_of
+from rlgpt.options.space import Choice
 
 OnLaneStep = Callable[[int, int], None]
 """A function that is called at the start of each episode and after each primitive step, with the number of the lane and
@@ -62,8 +63,9 @@ class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
     A simulator that steps all its environments in every call cannot let one lane wait for the other lanes. With such a
     simulator, ``step`` returns as soon as at least one lane has finished its decision. ``infos["decided"]``, bool
     ``(N,)``, marks the lanes that have finished their decision. A lane that has not finished its decision continues its
-    coded action in the next ``step`` and ignores its part of ``actions``. With :meth:`send` and :meth:`recv`, each lane
-    gets its next action when it has finished its decision.
+    coded action in the next ``step``, which ignores the lane's part of ``actions`` without a check. In
+    ``infos["action_mask"]``, such a lane has its newest mask; in the other entries of ``infos``, it has zeros. With
+    :meth:`send` and :meth:`recv`, each lane gets its next action when it has finished its decision.
 
     Episodes are reset by the autoreset mode of ``venv``. With ``AutoresetMode.NEXT_STEP``, the decision after the end
     of an episode is the reset; the ``duration`` of this decision is 0.
@@ -121,20 +123,26 @@ class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
         """
         options = dict(options or {})
         mask = options.pop("reset_mask", None)
+        if mask is not None and np.shape(mask) != (self.num_envs,):
+            raise ConfigError(
+                f"reset_mask is {mask!r:.80}; valid: {self.num_envs} bools, one for each lane, True to reset the lane."
+            )
         chosen = range(self.num_envs) if mask is None else [int(lane) for lane in np.flatnonzero(mask)]
         seeds = _seeds(seed, self.num_envs)
         arrivals = self.begin({lane: seeds[lane] for lane in chosen}, options or None)
         infos: dict[str, Any] = {}
         for arrival in arrivals:
             infos = self._add_info(infos, arrival.info, arrival.lane)
-        return self._stacked(), infos
+        return self._stacked(), self._with_masks(infos)
 
     def begin(self, seeds: Mapping[int, int | None], options: dict[str, Any] | None = None) -> list[Arrival]:
         """Begin an episode in each lane that is a key of ``seeds``. A decision in progress in a lane of ``seeds`` is
         dropped.
 
         :param seeds: lane -> seed.
+        :raises ConfigError: ``seeds`` is not a mapping, or a key of ``seeds`` is not the number of a lane.
         """
+        self._check_lanes("begin", "seed", seeds)
         for lane in seeds:
             self._drop(lane)
         for lane, first in self._simulator.reset(seeds, options).items():
@@ -147,7 +155,7 @@ class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
         return sorted(arrivals)
 
     def step(self, actions: Any) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
-        given = iterate(self.action_space, actions)
+        given = self._each(actions)
         chosen = {lane: action for lane, action in enumerate(given) if lane not in self._going}
         self.send(chosen)
         arrivals = self.recv(1 if self.moves_all else len(chosen))
@@ -157,7 +165,7 @@ class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
             rewards[a.lane], ends[:, a.lane], decided[a.lane] = a.reward, (a.terminated, a.truncated), True
             infos = self._add_info(infos, a.info, a.lane)
         infos["decided"] = decided
-        return self._stacked(), rewards, ends[0], ends[1], infos
+        return self._stacked(), rewards, ends[0], ends[1], self._with_masks(infos)
 
     def render(self) -> Any:
         return self.venv.render()
@@ -196,9 +204,13 @@ class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
         :param actions: for each lane, an action of :attr:`single_action_space`. The action of a lane is ignored if its
             episode is over and the next decision is the reset.
         :raises StateError: a lane has not finished its decision, or its episode is over and waits for :meth:`reset`.
+        :raises ConfigError: ``actions`` is not a mapping, a key of ``actions`` is not the number of a lane, or an
+            action is not in :attr:`single_action_space`. After an error, no lane has got an action.
         """
         if not self._begun:
             raise StateError("send() before reset(): call reset() first; it returns the observations.")
+        self._check_lanes("send", "action", actions)
+        choices: dict[int, Choice] = {}
         for lane, action in actions.items():
             if lane in self._going:
                 raise StateError(f"lane {lane} has not finished its decision; recv() returns the lanes that have.")
@@ -206,7 +218,13 @@ class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
                 raise StateError(
                     f"the episode of lane {lane} is over: reset(options={{'reset_mask': mask}}) begins the next one."
                 )
-            self._going[lane] = self._next_episode(lane) if lane in self._over else self._deciding(lane, action)
+            if lane not in self._over:
+                try:
+                    choices[lane] = self.extension.read(action)
+                except ConfigError as fault:
+                    raise ConfigError(f"lane {lane}: {fault}") from fault
+        for lane in actions:
+            self._going[lane] = self._next_episode(lane) if lane in self._over else self._deciding(lane, choices[lane])
             self._results[lane] = None
 
     def recv(self, at_least: int = 1, *, steps: int | None = None) -> list[Arrival]:
@@ -285,9 +303,9 @@ class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
         self._over.pop(lane, None)
         return Arrival(lane, observation, 0.0, False, False, report)
 
-    def _deciding(self, lane: int, action: Any) -> Effects[Arrival]:
+    def _deciding(self, lane: int, choice: Choice) -> Effects[Arrival]:
         """Carry out one decision of ``lane``, and the reset after it if the autoreset mode is ``SAME_STEP``."""
-        decided = yield from self.lanes[lane].decide(action)
+        decided = yield from self.lanes[lane].decide(choice)
         arrival = Arrival(lane, *decided)
         if not (decided.terminated or decided.truncated):
             return arrival
@@ -310,6 +328,36 @@ class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
         arrival = yield from self._beginning(lane, (observation, info), None)
         arrival.info["duration"] = 0
         return arrival
+
+    def _check_lanes(self, method: str, value: str, given: object) -> None:
+        """Check the argument of a method that takes a value for each of some lanes."""
+        if not isinstance(given, Mapping):
+            raise ConfigError(
+                f"{method}() takes a mapping from the number of a lane to its {value}, such as {{0: {value}}}; got "
+                f"{given!r:.80}."
+            )
+        for lane in given:
+            if not isinstance(lane, (int, np.integer)) or not 0 <= lane < self.num_envs:
+                raise ConfigError(f"{method}() got the lane {lane!r:.40}; valid: 0 to {self.num_envs - 1}.")
+
+    def _each(self, actions: Any) -> list[Any]:
+        """The action of each lane in a batch of actions."""
+        try:
+            each = list(iterate(self.action_space, actions))
+        except (TypeError, ValueError, IndexError):
+            each = []
+        if len(each) != self.num_envs:
+            raise ConfigError(
+                f"step() got {actions!r:.120} for {self.num_envs} lanes; valid: one action for each lane, as in "
+                f"{self.action_space!s:.200}. send() gives actions to some of the lanes."
+            )
+        return each
+
+    def _with_masks(self, infos: dict[str, Any]) -> dict[str, Any]:
+        """``infos`` with an action mask of every lane. gymnasium gives zeros to a lane without an info, and a policy
+        that masks all its choices computes NaN.
+        """
+        return infos | {"action_mask": np.stack([lane.action_mask for lane in self.lanes])}
 
     def _stacked(self) -> Any:
         """The newest observations of all lanes of the vector as one batch."""
