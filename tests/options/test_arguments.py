@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import warnings
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -14,8 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rlgpt import extend
 from rlgpt.domain import Bundle, CodedAction, Parameter, Provenance, Verdict, World
-from rlgpt.errors import ConfigError, UnknownNameError
-from rlgpt.options import BrokenActionWarning, flat_view
+from rlgpt.errors import BundleError, ConfigError, UnknownNameError
+from rlgpt.options import BrokenActionWarning, flat_view, save_bundle
+from rlgpt.options.sharing import pack
 from rlgpt.plugin.generic import GenericPlugin
 from rlgpt.plugin.idle import idle_action, plain_idle
 from rlgpt.sandbox import Guest, Sandbox, SandboxLimits
@@ -55,10 +57,36 @@ def test_extend_refuses_an_object_that_is_not_an_environment() -> None:
         extend(gym.vector.SyncVectorEnv([cartpole]), [PUSH])  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("argument", ["quarantined", "base_actions"])
-def test_extend_refuses_a_string_as_a_list_of_names(argument: str) -> None:
-    with pytest.raises(ConfigError, match=rf"{argument}=\['push'\]"):
-        extend(cartpole(), [PUSH], **{argument: "push"})
+@pytest.mark.parametrize("argument", ["quarantined", "base_actions", "labels", "observations"])
+@pytest.mark.parametrize(("names", "says"), [("push", "is the text 'push'"), (5, "is 5"), ([0], r"is \[0\]")])
+def test_extend_refuses_names_that_are_not_a_list_of_texts(argument: str, names: Any, says: str) -> None:
+    with pytest.raises(ConfigError, match=rf"{argument} {says}.*give a list of names"):
+        extend(cartpole(), [PUSH], **{argument: names})
+
+
+@pytest.mark.parametrize(
+    ("argument", "values", "says"),
+    [
+        ("gamma", (1.5, 0, "0.9", [1], math.nan, True), r"a discount per primitive step in \(0, 1\]"),
+        ("horizon", ("5", 0, -3, 2.5, True), "at least 1 primitive step, or None"),
+        ("interrupt_every", ("5", 0, 2.5), "at least 1 primitive step, or None"),
+        ("residual", ("5", 2), r"a share of half the action's range, in \[0, 1\]"),
+        ("reward_weights", (len, ["env_reward"], {"env_reward": "1"}, {"env_reward": math.nan}), "a CodedReward in"),
+        ("functions", (len, [len]), "a list of CodedFeatures, CodedReward and CodedPredicate"),
+        ("plugin", ("minecraft",), "an EnvironmentPlugin"),
+        ("task", (5,), "a Task of the plugin, or its id"),
+    ],
+)
+def test_extend_names_the_argument_with_an_invalid_value(argument: str, values: Any, says: str) -> None:
+    for value in values:
+        with pytest.raises(ConfigError, match=rf"{argument}.* (is|contains) .*[vV]alid: .*{says}"):
+            extend(cartpole(), [PUSH], **{argument: value})
+
+
+def test_extend_names_actions_that_have_the_name_of_another_action() -> None:
+    for actions, labels in (([PUSH, PUSH], None), ([PUSH], ["pull", "push"])):
+        with pytest.raises(ConfigError, match=r"got push more than once in .*Rename the coded actions"):
+            extend(cartpole(), actions, labels=labels)
 
 
 def test_extend_refuses_a_task_of_another_plugin() -> None:
@@ -121,6 +149,9 @@ def test_timeout_at_the_first_load_of_a_source_keeps_its_can_start(monkeypatch: 
         ),
         ("def run():\n    act()\n", r"line 1: `run` is not a generator.* And 1 more"),
         ("def run():\n    yield fly()\n", r"line 2: there is no 'fly' to call"),
+        ("def run():\n    yield act('north')\n", r"line 2: 'action' of act must be one of 'action_0', 'action_1', got"),
+        ("def run():\n    yield repeat(action=0)\n", r"line 2: 'action' of repeat must be one of .*, got 0"),
+        ("def run():\n    yield repeat(steps=2.5)\n", r"line 2: 'steps' of repeat must be a whole number, got 2\.5"),
     ],
 )
 def test_extend_warns_of_mistakes_in_sources_and_continues(source: str, says: str) -> None:
@@ -130,16 +161,53 @@ def test_extend_warns_of_mistakes_in_sources_and_continues(source: str, says: st
     assert [w.filename for w in caught] == [__file__]
 
 
-def test_extend_warns_about_a_bundle_for_another_environment() -> None:
-    fly = CodedAction(name="fly", doc="", source="def run():\n    yield take_off()\n")
-    bundle = Bundle(actions=(fly,), tested_on=Provenance(task="sky/up", success_rate=1.0, episodes=5))
+FLY = CodedAction(name="fly", doc="", source="def run():\n    yield take_off()\n")
+
+
+def test_extend_warns_about_the_broken_actions_of_a_bundle() -> None:
+    tested = Provenance(task="sky/up", success_rate=1.0, episodes=5)
     with pytest.warns(BrokenActionWarning, match=r"'fly' of the bundle for sky/up .*there is no 'take_off' to call"):
+        extend(cartpole(), Bundle(actions=(FLY, PUSH), tested_on=tested))
+    same = Provenance(task=extend(cartpole()).task.id, success_rate=1.0, episodes=5)
+    with pytest.warns(BrokenActionWarning, match="there is no 'take_off' to call"):
+        extend(cartpole(), Bundle(actions=(FLY,), tested_on=same))
+
+
+def test_extend_refuses_a_bundle_for_another_task_whose_actions_are_all_broken() -> None:
+    cut = CodedAction(name="cut", doc="", source="def run(:")
+    bundle = Bundle(actions=(FLY, cut), tested_on=Provenance(task="sky/up", success_rate=1.0, episodes=5))
+    with pytest.raises(BundleError, match=r"for the task sky/up, and all .* broken in gymnasium/cartpole.*plugin="):
         extend(cartpole(), bundle)
+
+
+def test_extend_reads_a_bundle_from_a_run_and_from_an_archive(tmp_path: Path) -> None:
+    run, bundle = tmp_path / "run", Bundle(actions=(PUSH,))
+    run.mkdir()
+    (run / "run.json").write_text("{}")
+    with pytest.raises(BundleError, match=r"no bundle at .*run/bundle.*the folder of a finished run"):
+        extend(cartpole(), run)
+    save_bundle(bundle, run / "bundle")
+    for path in (run, str(run), run / "bundle", pack(bundle, tmp_path / "bundle.zip")):
+        assert extend(cartpole(), path).actions[0].name == "push"
+    with pytest.raises(BundleError, match=r"there is no bundle at .*nowhere\.zip.*or an archive"):
+        extend(cartpole(), tmp_path / "nowhere.zip")
+
+
+def test_extend_warns_of_a_part_of_the_observation_that_code_cannot_read() -> None:
+    space = gym.spaces.Dict({"seen": gym.spaces.Box(-9, 9, (4,)), "more": gym.spaces.Sequence(gym.spaces.Discrete(2))})
+    env = gym.wrappers.TransformObservation(cartpole(), lambda seen: {"seen": seen, "more": ()}, space)
+    with pytest.warns(UserWarning, match=r"part 'more' is Sequence.*its view leaves it out\. .*Transform") as caught:
+        extended = extend(env, [PUSH])
+    assert [w.filename for w in caught] == [__file__]
+    assert [key.name for key in extended.view_keys] == ["seen"]
+    extend(env)
 
 
 def test_extend_does_not_warn_of_code_that_may_be_correct() -> None:
     source = "def run(force=1):\n    try:\n        import numpy\n    except ImportError:\n        yield act()\n"
     extend(cartpole(), [CodedAction(name="careful", doc="", source=source)])
+    source = "def turn(action):\n    yield repeat(action, steps=999)\n\ndef run():\n    yield from turn('action_1')\n"
+    extend(cartpole(), [CodedAction(name="clipped", doc="", source=source)])
 
 
 def box(**more: Any) -> gym.Env[Any, Any]:
@@ -171,6 +239,14 @@ def test_step_refuses_an_action_of_an_unknown_branch(action: int) -> None:
     env.reset(seed=0)
     with pytest.raises(ConfigError, match=rf"the action {action} is not in the extended space Discrete\(3\)"):
         env.step(action)
+
+
+@pytest.mark.parametrize("force", [9, -1.5, math.nan, math.inf])
+def test_extension_write_requires_parameters_in_their_ranges(force: float) -> None:
+    extension = extend(cartpole(), [GO]).extension
+    with pytest.raises(ConfigError, match=r"'force' of 'go' is .*; give a number from -1 to 1"):
+        extension.write("go", {"force": force})
+    assert extension.write("go", {"force": 1})[1].tolist() == [1.0]
 
 
 def test_extension_write_requires_numeric_parameters_by_name() -> None:

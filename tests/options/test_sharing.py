@@ -18,7 +18,7 @@ from rlgpt.domain import ActionPlan, Bundle, CodedAction, CodedPredicate, Parame
 from rlgpt.errors import BundleError
 from rlgpt.options import load_bundle, save_bundle
 from rlgpt.options.card import card
-from rlgpt.options.sharing import opened, pack, pull
+from rlgpt.options.sharing import pack, pull, read_bundle
 
 HOSTILE = (
     "<script>alert(1)</script> [x](javascript:alert(1)) `code` | cell\n# head\u202e ---\n![i](http://evil.example)"
@@ -64,14 +64,13 @@ def hub() -> Iterator[Any]:
 def test_archive_of_a_bundle_contains_the_bundle_and_a_model_card(tmp_path: Path) -> None:
     folder = save_bundle(bundle(), tmp_path / "bundle")
     (folder / "private.txt").write_text("not a file of the bundle")
-    with opened(folder) as found:
-        packed = pack(found, tmp_path / "a.zip")
-        assert packed.read_bytes() == pack(found, tmp_path / "b.zip").read_bytes()
+    found = read_bundle(folder)
+    packed = pack(found, tmp_path / "a.zip")
+    assert packed.read_bytes() == pack(found, tmp_path / "b.zip").read_bytes()
     with zipfile.ZipFile(packed) as archive:
         assert sorted(archive.namelist()) == ["README.md", "actions/walk.py", "bundle.json", "functions/there.py"]
         assert "| success | 0.90 in 50 fresh episodes |" in archive.read("README.md").decode()
-    with opened(packed) as again:
-        assert again == bundle()
+    assert read_bundle(packed) == bundle()
 
 
 @pytest.mark.parametrize(
@@ -81,8 +80,8 @@ def test_archive_with_other_files_is_refused(tmp_path: Path, name: str) -> None:
     path = pack(bundle(), tmp_path / "a.zip")
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr(name, "import os")
-    with pytest.raises(BundleError, match="no file of a bundle"), opened(path):
-        pass
+    with pytest.raises(BundleError, match="no file of a bundle"):
+        read_bundle(path)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.zip"]
 
 
@@ -90,11 +89,11 @@ def test_archive_above_the_size_limit_after_unpacking_is_refused(tmp_path: Path)
     path = pack(bundle(), tmp_path / "a.zip")
     with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("actions/big.py", b"\0" * (33 << 20))
-    with pytest.raises(BundleError, match="at most"), opened(path):
-        pass
+    with pytest.raises(BundleError, match="at most"):
+        read_bundle(path)
     (tmp_path / "b.zip").write_bytes(b"PK\x03\x04 not an archive")
-    with pytest.raises(BundleError, match="not an archive"), opened(tmp_path / "b.zip"):
-        pass
+    with pytest.raises(BundleError, match="not an archive"):
+        read_bundle(tmp_path / "b.zip")
 
 
 def test_damaged_archive_is_read_or_refused(tmp_path: Path) -> None:
@@ -103,8 +102,8 @@ def test_damaged_archive_is_read_or_refused(tmp_path: Path) -> None:
         damaged = bytearray(content)
         damaged[place] ^= 0xFF
         (tmp_path / "b.zip").write_bytes(damaged)
-        with suppress(BundleError), opened(tmp_path / "b.zip"):
-            pass
+        with suppress(BundleError):
+            read_bundle(tmp_path / "b.zip")
 
 
 def test_model_card_escapes_markup_in_text_of_the_language_model() -> None:

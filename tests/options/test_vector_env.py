@@ -13,7 +13,7 @@ from hypothesis import Phase, assume, given, settings
 from hypothesis import strategies as st
 from rlgpt import extend, extend_vector
 from rlgpt.domain import CodedAction, CodedFeatures, CodedPredicate, Output, Parameter
-from rlgpt.errors import ConfigError, StateError
+from rlgpt.errors import ConfigError, StateError, UnknownNameError
 from rlgpt.options import Arrival, ExtendedEnv, ExtendedVectorEnv
 from rlgpt.plugin.states import same
 from rlgpt.testing.grid import FETCH, TASKS, GridPlugin
@@ -339,6 +339,8 @@ def test_extend_vector_refuses_invalid_arguments() -> None:
         extend_vector(gym.make("CartPole-v1"))  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="threads is 0"):
         extend_vector(grid_vector(1, AutoresetMode.DISABLED), threads=0)
+    with pytest.raises(UnknownNameError, match=r"argument 'thredas' of extend_vector\(\)\. Did you mean 'threads'"):
+        extend_vector(grid_vector(1, AutoresetMode.DISABLED), thredas=2)  # type: ignore[call-arg]
     venv = AsBatch(grid_vector(1, AutoresetMode.DISABLED))
     venv.metadata = {}
     with pytest.raises(ConfigError, match="autoreset_mode"):

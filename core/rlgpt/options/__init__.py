@@ -6,12 +6,13 @@ the sandbox.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from rlgpt.domain import Bundle, CodedAction, CodedFunction, Task
-from rlgpt.errors import ConfigError
-from rlgpt.options.arguments import BrokenActionWarning, check_environment
+from rlgpt.errors import UnknownNameError
+from rlgpt.options.arguments import BrokenActionWarning, check_environment, check_number
 from rlgpt.options.bundle import load_bundle, save_bundle
 from rlgpt.options.decision import OnStep
 from rlgpt.options.env import ExtendedEnv
@@ -73,9 +74,9 @@ def extend(
     Episodes begin at the environment's own start, also if the setup of a bundle names start states;
     :meth:`ExtendedEnv.restore_episode` begins an episode in a saved state.
 
-    :param actions: a :class:`~rlgpt.Bundle`, the folder of a bundle, or a list of coded actions. The bundle's RLSetup
-        decides the discount and which coded actions and base actions the policy may choose, unless another argument of
-        ``extend`` does.
+    :param actions: a :class:`~rlgpt.Bundle`, a path (the folder of a bundle or of a run, or an archive of ``rlgpt
+        bundle pack``), or a list of coded actions. The bundle's RLSetup decides the discount and which coded actions
+        and base actions the policy may choose, unless another argument of ``extend`` does.
     :param plugin: provides primitives, views and labels. Default: a GenericPlugin, made from the spaces of ``env`` and
         from the names in a bundle of :func:`rlgpt.design`. Custom primitives, and ``docs`` for a language model that
         writes actions, need ``plugin=GenericPlugin.of(env, primitives=..., docs=...)``.
@@ -131,8 +132,8 @@ def extend(
         exist.
     :raises rlgpt.errors.SandboxError: two functions, or two outputs of functions, have the same name, or there are too
         many functions.
-    :raises rlgpt.errors.BundleError: the bundle's folder cannot be read, or the actions in the bundle call custom
-        primitives that no plugin provides.
+    :raises rlgpt.errors.BundleError: the bundle cannot be read, the actions in the bundle call custom primitives that
+        no plugin provides, or all actions of a bundle for another task are broken in this environment.
     """
 
     check_environment(env)
@@ -185,9 +186,13 @@ def extend_vector(
         violations separately.
     :raises rlgpt.errors.ConfigError: ``venv`` is not a gymnasium vector environment or has no autoreset mode,
         ``threads`` is below 1, or :func:`extend` would raise the error for an argument.
+    :raises rlgpt.errors.UnknownNameError: there is no argument with a name in ``arguments``.
     """
-    if threads < 1:
-        raise ConfigError(f"threads is {threads}; valid: at least 1.")
+    check_number("threads", threads, lambda x: x >= 1, "a whole number, at least 1", Integral)
+    valid = (*Arguments.__annotations__, "threads", "on_step")
+    for name in arguments:
+        if name not in valid:
+            raise UnknownNameError("argument of extend_vector()", name, valid)
     given = read(one_of(venv), actions, **arguments)
     extended = ExtendedVectorEnv(venv, given.actions, threads=threads, on_step=on_step, **given.settings)
     given.warn(extended.load_verdicts)

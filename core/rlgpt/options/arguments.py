@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import gymnasium
 
-from rlgpt.domain import Bundle, CodedAction, CodedFunction, Task, Verdict, World
+from rlgpt.domain import (
+    Bundle,
+    CodedAction,
+    CodedFeatures,
+    CodedFunction,
+    CodedPredicate,
+    CodedReward,
+    Task,
+    Verdict,
+    World,
+)
 from rlgpt.domain.validated import validated
 from rlgpt.errors import BundleError, ConfigError, UnknownNameError
-from rlgpt.options.bundle import load_bundle
+from rlgpt.options.sharing import read_bundle
 
 if TYPE_CHECKING:
     from rlgpt.plugin.base import EnvironmentPlugin
@@ -48,16 +59,16 @@ def check_environment(env: object) -> None:
 
 
 def read_actions(actions: object) -> Bundle | tuple[CodedAction, ...]:
-    """Convert ``actions`` to a bundle (from a bundle or its folder), or to a tuple of coded actions.
+    """Convert ``actions`` to a bundle (from a bundle or a path), or to a tuple of coded actions.
 
-    :raises ConfigError: ``actions`` is not a bundle, a folder or a list of coded actions.
-    :raises BundleError: the folder of the bundle cannot be read.
+    :raises ConfigError: ``actions`` is not a bundle, a path or a list of coded actions.
+    :raises BundleError: the bundle at the path cannot be read.
     """
     if isinstance(actions, (str, Path)):
-        return load_bundle(Path(actions))
+        return read_bundle(Path(actions))
     if isinstance(actions, Bundle):
         return actions
-    valid = "Valid: a Bundle, the folder of one, or a list of CodedAction(name=..., doc=..., source=...)"
+    valid = "Valid: a Bundle, the path of one, or a list of CodedAction(name=..., doc=..., source=...)"
     if isinstance(actions, CodedAction):
         raise ConfigError(f"actions is one CodedAction, {actions.name!r}. {valid}: put it into a list.")
     if isinstance(actions, Mapping) or not isinstance(actions, Iterable):
@@ -67,6 +78,39 @@ def read_actions(actions: object) -> Bundle | tuple[CodedAction, ...]:
         if not isinstance(action, CodedAction):
             raise ConfigError(f"actions contains {_describe(action)}. {valid}.")
     return listed
+
+
+def read_functions(functions: object) -> tuple[CodedFunction, ...]:
+    """:raises ConfigError: ``functions`` is not a list of coded functions."""
+    listed = tuple(functions) if isinstance(functions, Iterable) else (functions,)
+    for function in listed:
+        if not isinstance(function, CodedFeatures | CodedReward | CodedPredicate):
+            raise ConfigError(
+                f"functions contains {_describe(function)}. Valid: a list of CodedFeatures, CodedReward and "
+                "CodedPredicate, whose source is text."
+            )
+    return listed
+
+
+def read_weights(weights: object) -> Mapping[str, float] | None:
+    """:raises ConfigError: ``weights`` is not a mapping from names to finite numbers."""
+    if weights is None:
+        return None
+    valid = "Valid: reward term -> weight, such as {'env_reward': 1.0}; another reward is a CodedReward in functions="
+    if not isinstance(weights, Mapping):
+        raise ConfigError(f"reward_weights is {_describe(weights)}. {valid}.")
+    for name, weight in weights.items():
+        if isinstance(weight, bool) or not isinstance(weight, Real) or not math.isfinite(weight):
+            raise ConfigError(f"reward_weights[{name!r}] is {_describe(weight)}. {valid}.")
+    return weights
+
+
+def check_number(
+    argument: str, value: object, inside: Callable[[Any], bool], valid: str, kind: type[Real | Integral] = Real
+) -> None:
+    """:raises ConfigError: ``value`` is not a number of the type ``kind``, or not ``inside`` the valid range."""
+    if isinstance(value, bool) or not isinstance(value, kind) or not inside(value):
+        raise ConfigError(f"{argument} is {value!r:.80}; valid: {valid}.")
 
 
 def read_sandbox(sandbox: Sandbox | SandboxLimits | Mapping[str, Any] | None) -> Sandbox | None:
@@ -89,10 +133,16 @@ def read_sandbox(sandbox: Sandbox | SandboxLimits | Mapping[str, Any] | None) ->
     )
 
 
-def check_names(argument: str, names: Iterable[str] | None) -> None:
-    """:raises ConfigError: the argument ``names`` is one string instead of a list of strings."""
+def read_names(argument: str, names: Iterable[str] | None) -> tuple[str, ...] | None:
+    """:raises ConfigError: the argument ``names`` is not a list of strings."""
+    if names is None:
+        return None
     if isinstance(names, str):
         raise ConfigError(f"{argument} is the text {names!r}; give a list of names: {argument}=[{names!r}].")
+    listed = tuple(names) if isinstance(names, Iterable) else ()
+    if not isinstance(names, Iterable) or not all(isinstance(name, str) for name in listed):
+        raise ConfigError(f"{argument} is {_describe(names)}; give a list of names.")
+    return listed
 
 
 def share(actions: Sequence[CodedAction], shared: str) -> tuple[CodedAction, ...]:
@@ -129,6 +179,8 @@ def merge_custom_names(
         )
     if not given:
         return world
+    for argument, of_argument in names.items():
+        read_names(argument, of_argument)
     custom: dict[str, Any] = {key: with_meanings(given_names) for key, given_names in names.items()}
     if idle is not None:
         custom["idle"] = plain_idle(idle)
@@ -150,6 +202,15 @@ def plugin_and_task(
     :raises UnknownNameError: the plugin has no task with the given id.
     :raises ConfigError: the plugin has several tasks, and no task is given.
     """
+    from rlgpt.plugin.base import EnvironmentPlugin
+
+    if not isinstance(plugin, EnvironmentPlugin | None):
+        raise ConfigError(
+            f"plugin is {_describe(plugin)}. Valid: an EnvironmentPlugin, such as "
+            "rlgpt.plugin.PluginManager().plugin(NAME) for an installed one, or None."
+        )
+    if not isinstance(task, Task | str | None):
+        raise ConfigError(f"task is {_describe(task)}. Valid: a Task of the plugin, or its id.")
     hint = ""
     if plugin is None:
         from rlgpt.plugin.generic import GenericPlugin
@@ -193,23 +254,21 @@ def plugin_and_task(
     return plugin, next(iter(tasks.values()))
 
 
-def warn_of_broken(verdicts: Mapping[str, Verdict]) -> None:
-    """Warn of each coded action whose source cannot be loaded, with the message of its verdict."""
+def load_warnings(verdicts: Mapping[str, Verdict]) -> Iterator[tuple[str, str]]:
+    """For each coded action whose source cannot be loaded, its name and a warning with the message of its verdict."""
     for name, verdict in verdicts.items():
         where = f", line {verdict.line}" if verdict.line is not None else ""
-        warnings.warn(
+        yield (
+            name,
             f"coded action {name!r} cannot be loaded{where}: {verdict.message}. Fix its source: a decision for "
             "this action costs one step and ends with a violation.",
-            BrokenActionWarning,
-            stacklevel=4,
         )
 
 
-def warn_of_faults(
+def lint_warnings(
     codes: Sequence[CodedAction | CodedFunction], library: Library, sandbox: Sandbox | None, origin: str
-) -> None:
-    """Warn of each action and function in whose source lint finds a mistake. The warning about a mistake contains
-    lint's message.
+) -> Iterator[tuple[str, str]]:
+    """For each action and function in whose source lint finds a mistake, its name and a warning with lint's message.
 
     :param origin: the text " of the bundle" or " of the bundle for TASK" for code of a bundle; an empty text for other
         code.
@@ -222,10 +281,18 @@ def warn_of_faults(
         kind = "coded action" if isinstance(code, CodedAction) else code.type
         if messages:
             more = f" And {len(messages) - 1} more." if messages[1:] else ""
-            warnings.warn(
-                f"{kind} {code.name!r}{origin} has a fault, {messages[0]}.{more} Fix its source.",
-                BrokenActionWarning,
-                stacklevel=4,
+            yield code.name, f"{kind} {code.name!r}{origin} has a fault, {messages[0]}.{more} Fix its source."
+
+
+def unreadable_warnings(space: gymnasium.Space[Any]) -> Iterator[str]:
+    """For each part of an observation that the view of a GenericPlugin leaves out, a warning."""
+    from rlgpt.plugin.parts import parts
+
+    for part in parts(space):
+        if part.kind == "unreadable":
+            yield (
+                f"the observation's part {part.name!r} is {part.space!s:.120}; code cannot read it, and its view "
+                "leaves it out. If code needs it, turn it into numbers with gymnasium.wrappers.TransformObservation."
             )
 
 

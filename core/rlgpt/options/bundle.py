@@ -80,9 +80,13 @@ def load_bundle(folder: Path) -> Bundle:
         symbolic link.
     """
     _refuse_link(folder)
-    if not folder.is_dir():
-        raise BundleError(f"there is no bundle at {folder}: give the folder that contains bundle.json.")
-    path, files = folder / _MANIFEST, Folder(folder, BundleError)
+    files = Folder(folder, BundleError)
+    if not folder.is_dir() or not files.exists(_MANIFEST):
+        raise BundleError(
+            f"there is no bundle at {folder}: give the folder that contains bundle.json, the folder of a finished run, "
+            "or an archive of rlgpt bundle pack."
+        )
+    path = folder / _MANIFEST
     text = files.read_text(_MANIFEST, limit=_MANIFEST_LIMIT)
     try:
         manifest = parse_json(text)

@@ -4,8 +4,10 @@ checks all values.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
@@ -13,16 +15,21 @@ import gymnasium
 from gymnasium import spaces
 
 from rlgpt.domain import Bundle, CodedAction, CodedFunction, RLSetup, Task, Verdict
-from rlgpt.errors import ConfigError
+from rlgpt.errors import BundleError, ConfigError
 from rlgpt.options.arguments import (
-    check_names,
+    BrokenActionWarning,
+    check_number,
+    lint_warnings,
+    load_warnings,
     merge_custom_names,
     plugin_and_task,
     read_actions,
+    read_functions,
+    read_names,
     read_sandbox,
+    read_weights,
     share,
-    warn_of_broken,
-    warn_of_faults,
+    unreadable_warnings,
 )
 from rlgpt.options.lane_setup import Settings
 
@@ -65,15 +72,27 @@ class Given:
     bundle: Bundle | None
 
     def warn(self, load_verdicts: Mapping[str, Verdict]) -> None:
-        """Warn about code that cannot be loaded. Warn about all other code in which lint finds a mistake."""
-        warn_of_broken(load_verdicts)
+        """Warn about code that cannot be loaded, and about all other code in which lint finds a mistake.
+
+        :raises BundleError: all coded actions of a bundle for another task have a fault.
+        """
+        found = list(load_warnings(load_verdicts))
         library = self.settings["library"]
         functions = self.settings["functions"]
         sound = [*functions, *(action for action in self.actions if action.name not in load_verdicts)]
+        tested = None if self.bundle is None else self.bundle.tested_on
         if sound and library is not None:
-            tested = None if self.bundle is None else self.bundle.tested_on
             origin = " of the bundle" * (self.bundle is not None) + (f" for {tested.task}" if tested else "")
-            warn_of_faults(sound, library, self.settings["sandbox"], origin)
+            found += lint_warnings(sound, library, self.settings["sandbox"], origin)
+        task, broken = self.settings["task"].id, {name for name, _ in found}
+        if tested and tested.task != task and self.actions and broken.issuperset(a.name for a in self.actions):
+            raise BundleError(
+                f"this bundle is for the task {tested.task}, and all its coded actions are broken in {task}, for "
+                f"example: {found[0][1]} Extend an environment of the bundle's task; if the task has a plugin, give it "
+                "as plugin=."
+            )
+        for _, message in found:
+            warnings.warn(message, BrokenActionWarning, stacklevel=3)
 
 
 def read(
@@ -87,9 +106,8 @@ def read(
     """
     from rlgpt.plugin.library import library_of
 
-    base_actions, quarantined = arguments.get("base_actions"), arguments.get("quarantined")
-    check_names("base_actions", base_actions)
-    check_names("quarantined", quarantined)
+    base_actions = read_names("base_actions", arguments.get("base_actions"))
+    quarantined = read_names("quarantined", arguments.get("quarantined"))
     sandbox = read_sandbox(arguments.get("sandbox"))
     given = read_actions(actions)
     bundle = given if isinstance(given, Bundle) else None
@@ -100,16 +118,21 @@ def read(
         base_actions = setup.base_actions if base_actions is None else base_actions
     if (shared := arguments.get("shared")) is not None:
         chosen = share(chosen, shared)
-    functions = arguments.get("functions")
-    functions = tuple(functions if functions is not None else bundle.functions if bundle is not None else ())
+    given_functions = arguments.get("functions")
+    if given_functions is None:
+        given_functions = () if bundle is None else bundle.functions
+    functions = read_functions(given_functions)
     gamma, interrupt_every, residual = _numbers(env, arguments, setup)
     plugin, task = _world(env, arguments, bundle)
+    if arguments.get("plugin") is None and (chosen or functions):
+        for message in unreadable_warnings(env.observation_space):
+            warnings.warn(message, stacklevel=3)
     settings = Settings(
         plugin=plugin,
         task=task,
         gamma=gamma,
         base_actions=base_actions,
-        reward_weights=arguments.get("reward_weights"),
+        reward_weights=read_weights(arguments.get("reward_weights")),
         sandbox=sandbox,
         quarantined=quarantined,
         horizon=arguments.get("horizon"),
@@ -127,6 +150,8 @@ def _numbers(
 ) -> tuple[float, int | None, float]:
     """The values of ``gamma``, ``interrupt_every`` and ``residual``. An argument that was not given has the value of
     the bundle's setup; without a bundle, it has its default.
+
+    :raises ConfigError: one of these arguments, or ``horizon``, is not a number or out of range.
     """
     gamma, every, residual = arguments.get("gamma"), arguments.get("interrupt_every"), arguments.get("residual")
     if setup is not None:
@@ -135,12 +160,11 @@ def _numbers(
         if residual is None and isinstance(env.action_space, spaces.Box):
             residual = setup.residual
     gamma, residual = 0.99 if gamma is None else gamma, 0.0 if residual is None else residual
-    if not 0 < gamma <= 1:
-        raise ConfigError(f"gamma is {gamma}; valid: a discount per primitive step in (0, 1].")
-    if not 0 <= residual <= 1:
-        raise ConfigError(f"residual is {residual}; valid: a share of half the action's range, in [0, 1].")
-    if every is not None and every < 1:
-        raise ConfigError(f"interrupt_every is {every}; valid: at least 1 primitive step, or None.")
+    check_number("gamma", gamma, lambda x: 0 < x <= 1, "a discount per primitive step in (0, 1]")
+    check_number("residual", residual, lambda x: 0 <= x <= 1, "a share of half the action's range, in [0, 1]")
+    for name, steps in (("interrupt_every", every), ("horizon", arguments.get("horizon"))):
+        if steps is not None:
+            check_number(name, steps, lambda x: x >= 1, "at least 1 primitive step, or None", Integral)
     return gamma, every, residual
 
 
@@ -174,8 +198,8 @@ def one_of(venv: object) -> gymnasium.Env[Any, Any]:
     """
     if not isinstance(venv, gymnasium.vector.VectorEnv):
         raise ConfigError(
-            f"extend_vector() takes a gymnasium vector of environments, got {venv!r:.80} (of type "
-            f"{type(venv).__name__}). For one environment use extend(env, ...)."
+            f"extend_vector() takes a gymnasium vector of environments, such as gymnasium.make_vec(ID, num_envs=8); "
+            f"got {venv!r:.80} (of type {type(venv).__name__}). For one environment use extend(env, ...)."
         )
     envs = getattr(venv, "envs", None)
     one: gymnasium.Env[Any, Any] = _One(venv) if envs is None else envs[0]

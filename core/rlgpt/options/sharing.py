@@ -33,8 +33,7 @@ _SIZE = 32 << 20
 _REPOSITORY = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}")
 
 
-@contextmanager
-def opened(path: Path) -> Iterator[Bundle]:
+def read_bundle(path: Path) -> Bundle:
     """Load the bundle in a folder, in the folder ``bundle`` of a run, or in an archive.
 
     :raises BundleError: ``path`` contains no valid bundle.
@@ -42,9 +41,8 @@ def opened(path: Path) -> Iterator[Bundle]:
     if path.is_file():
         with tempfile.TemporaryDirectory(prefix="rlgpt-bundle-") as drafts:
             _unpack(path, Path(drafts))
-            yield load_bundle(Path(drafts))
-    else:
-        yield load_bundle(path / "bundle" if (path / "run.json").is_file() else path)
+            return load_bundle(Path(drafts))
+    return load_bundle(path / "bundle" if (path / "run.json").is_file() else path)
 
 
 def pack(bundle: Bundle, out: Path) -> Path:

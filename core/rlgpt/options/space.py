@@ -141,7 +141,8 @@ class ExtendedSpace:
 
         :raises UnknownNameError: there is no coded action ``name``, or the coded action has no parameter of a given
             name.
-        :raises ConfigError: ``parameters`` is not a mapping, or a value in it is not a number.
+        :raises ConfigError: ``parameters`` is not a mapping, or a value in it is not a number in the range of its
+            parameter.
         """
         if not isinstance(parameters, Mapping | None):
             raise ConfigError(
@@ -156,10 +157,17 @@ class ExtendedSpace:
         for key, value in (parameters or {}).items():
             if key not in declared:
                 raise UnknownNameError(f"parameter of {name!r}", key, declared)
+            place = self._slices[index].start + declared.index(key)
+            low, high = self._parameters[place].low, self._parameters[place].high
+            fault = ConfigError(
+                f"parameter {key!r} of {name!r} is {value!r:.80}; give a number from {low:g} to {high:g}."
+            )
             try:
-                vector[self._slices[index].start + declared.index(key)] = value
-            except (TypeError, ValueError) as fault:
-                raise ConfigError(f"parameter {key!r} of {name!r} is {value!r:.80}; give a number.") from fault
+                vector[place] = value
+            except (TypeError, ValueError):
+                raise fault from None
+            if not np.float32(low) <= vector[place] <= np.float32(high):
+                raise fault
         return self._whole(self._offset + index, self._base_values(self._filler), vector)
 
     def write_base(self, low_level: Any) -> Any | None:
@@ -248,8 +256,11 @@ class ExtendedSpace:
         return ("base",) if self._kept else ()
 
     def _check(self, branches: tuple[str, ...]) -> None:
-        if len(set(branches)) < len(branches):
-            raise ConfigError(f"coded actions and base actions must have different names, got {list(branches)}.")
+        if doubles := sorted({name for name in branches if branches.count(name) > 1}):
+            raise ConfigError(
+                f"coded actions and base actions must have different names, got {', '.join(doubles)} more than once in "
+                f"{list(branches)}. Rename the coded actions."
+            )
         only_branch_has_no_choice = isinstance(self.base, spaces.Discrete) or not self._kept
         if len(branches) < 2 and only_branch_has_no_choice and not (branches and self._parameters):
             raise ConfigError(

@@ -9,8 +9,9 @@ from typing import Any
 from rlgpt.domain import Bundle, Call, SubGoal
 from rlgpt.domain.graph import CallEnd
 from rlgpt.errors import BundleError
-from rlgpt.options import ExtendedEnv, load_bundle
+from rlgpt.options import ExtendedEnv
 from rlgpt.options.functions import StepFunctions
+from rlgpt.options.sharing import read_bundle
 from rlgpt.planner.agenda import Agenda
 from rlgpt.plugin.library import library_of
 from rlgpt.sandbox import Sandbox, SandboxLimits
@@ -29,13 +30,13 @@ class GraphPolicy:
     A bundle contains no weights of policies. If the run trained a policy for a sub-goal, ``GraphPolicy`` plays this
     sub-goal with its coded actions instead.
 
-    :param bundle: a bundle with a graph, or its folder.
+    :param bundle: a bundle with a graph, its folder, the folder of its run, or its archive.
     :param env: the result of ``extend(env, bundle)``.
     :raises BundleError: the bundle has no graph, or ``env`` lacks some coded actions of the bundle.
     """
 
     def __init__(self, bundle: Bundle | str | Path, env: ExtendedEnv, limits: SandboxLimits | None = None) -> None:
-        given = bundle if isinstance(bundle, Bundle) else load_bundle(Path(bundle))
+        given = bundle if isinstance(bundle, Bundle) else read_bundle(Path(bundle))
         if given.graph is None:
             raise BundleError(
                 "the bundle has no graph of sub-goals; GraphPolicy plays only the bundles of runs with a planner."

@@ -32,13 +32,16 @@ def lint(code: CodedAction | CodedFunction, library: Library, limits: SandboxLim
 
 
 def faults(code: CodedAction | CodedFunction, library: Library, limits: SandboxLimits = DEFAULT) -> list[Verdict]:
-    """The verdicts of :func:`lint` about certain faults, without the verdicts about suspected faults. Commands that
-    load finished code (such as a bundle) use ``faults``.
+    """The verdicts of :func:`lint` about certain faults, without the verdicts about suspected faults, and verdicts
+    about constants that a primitive does not accept as arguments. Commands that load finished code (such as a bundle)
+    use ``faults``. The agents do not: a rehearsal finds such a constant, and its verdict says the same.
     """
-    return [_verdict(code, finding) for finding in _findings(code, library, limits) if finding.sure]
+    return [_verdict(code, finding) for finding in _findings(code, library, limits, constants=True) if finding.sure]
 
 
-def _findings(code: CodedAction | CodedFunction, library: Library, limits: SandboxLimits) -> list[Finding]:
+def _findings(
+    code: CodedAction | CodedFunction, library: Library, limits: SandboxLimits, *, constants: bool = False
+) -> list[Finding]:
     size = len(code.source.encode("utf-8", "replace"))
     if size > limits.source_bytes:
         return [Finding(None, f"the source has {size} bytes; at most {limits.source_bytes} are allowed")]
@@ -54,6 +57,8 @@ def _findings(code: CodedAction | CodedFunction, library: Library, limits: Sandb
         if isinstance(helpers, Finding):
             return [helpers]
         findings += [*_run(tree, code), *_can_start(tree), *lint_calls.check(tree, library.functions, helpers)]
+        if constants:
+            findings += lint_calls.check_constants(tree, library.primitives, helpers)
     else:
         findings += [*lint_functions.check(tree, code, library), *lint_calls.check(tree, {})]
     return sorted(findings, key=lambda f: f.line or 0)

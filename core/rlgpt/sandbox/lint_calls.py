@@ -7,10 +7,12 @@ from __future__ import annotations
 import ast
 import builtins
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from rlgpt.sandbox.checks import Refused, fit
 from rlgpt.sandbox.guest.modules import PREIMPORTED
+from rlgpt.sandbox.library import Signature
 
 
 class Finding(NamedTuple):
@@ -81,6 +83,28 @@ def check(
             )
             findings.append(Finding(node.lineno, f"there is no {name!r} to call.{hint} {valid}"))
     return findings
+
+
+def check_constants(tree: ast.Module, primitives: Iterable[Signature], helpers: frozenset[str]) -> Iterator[Finding]:
+    """Find the constants that primitives do not accept as arguments. A call of a name that the source itself binds is
+    not checked.
+    """
+    names = bound(tree) | helpers
+    parameters = {s.name: s.parameters for s in primitives if s.name not in names}
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id not in parameters:
+            continue
+        declared = parameters[node.func.id]
+        by_name = {p.name: p for p in declared}
+        given = [(by_name[k.arg], k.value) for k in node.keywords if k.arg in by_name]
+        if not any(isinstance(a, ast.Starred) for a in node.args):
+            given += zip(declared, node.args, strict=False)
+        for parameter, value in given:
+            if isinstance(value, ast.Constant) and hasattr(value, "value"):  # A tree from the guest has no values.
+                try:
+                    fit(parameter, value.value, node.func.id, node.lineno)
+                except Refused as refused:
+                    yield Finding(node.lineno, refused.message)
 
 
 def _use(name: str) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rlgpt.domain import Bundle
 from rlgpt.errors import RlgptError
-from rlgpt.options.sharing import opened, pack, pull, push
+from rlgpt.options.sharing import pack, pull, push, read_bundle
 from rlgpt.terminal import say
 
 
@@ -22,15 +22,15 @@ def main(arguments: argparse.Namespace) -> int:
         bundle = pull(arguments.repository, Path(arguments.out), revision=arguments.revision)
         say(f"{arguments.out}: {len(bundle.actions)} actions, checked; rlgpt bundle check {arguments.out} lints them")
         return 0
-    with opened(Path(arguments.bundle)) as bundle:
-        if arguments.action == "show":
-            say("\n".join(_shown(bundle)))
-        elif arguments.action == "check":
-            return _check(bundle)
-        elif arguments.action == "pack":
-            say(pack(bundle, Path(arguments.out)))
-        else:
-            say(push(bundle, arguments.repository, private=not arguments.public))
+    bundle = read_bundle(Path(arguments.bundle))
+    if arguments.action == "show":
+        say("\n".join(_shown(bundle)))
+    elif arguments.action == "check":
+        return _check(bundle)
+    elif arguments.action == "pack":
+        say(pack(bundle, Path(arguments.out)))
+    else:
+        say(push(bundle, arguments.repository, private=not arguments.public))
     return 0
 
 
