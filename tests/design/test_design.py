@@ -327,3 +327,10 @@ def test_design_refuses_a_trainer_that_cannot_see_before_it_asks_the_model(tmp_p
         rlgpt.design(odd.pictures, "Whatever.", llm, folder=tmp_path / "run", trial=0, horizon=20, trainer="sac")
     assert not llm.requests
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("horizon", [0, -1, "long"])
+def test_design_refuses_a_horizon_that_is_no_positive_number(tmp_path: Path, horizon) -> None:
+    with pytest.raises(ConfigError, match=rf"horizon={horizon!r} cannot be used"):
+        rlgpt.design("CartPole-v1", "x", agents="rl_only", horizon=horizon, folder=tmp_path / "run")
+    assert not (tmp_path / "run").exists()
