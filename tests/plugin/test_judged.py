@@ -212,3 +212,23 @@ def test_infinite_reward_threshold_of_a_spec_defines_no_success_rule() -> None:
     assert (
         rlgpt.extend(env).task.success == GenericPlugin.of(gymnasium.make("Pendulum-v1")).tasks().popitem()[1].success
     )
+
+
+@pytest.mark.parametrize(
+    ("success", "says"),
+    [
+        (lambda x: True, r"success is a function with the parameters \(x\)\. Its parameters can be env"),
+        (lambda: True, r"success is a function with the parameters \(\)\. Its parameters can be env"),
+        (lambda env: env.foo, r"success\(\) raised AttributeError: .*foo.* It was called with env\. "),
+        (
+            lambda done, total: done["no"],
+            r"success\(\) raised KeyError: 'no'\. It was called with info and total_reward",
+        ),
+    ],
+    ids=["one parameter", "no parameter", "attribute", "key"],
+)
+def test_error_of_a_success_function_names_the_function_and_its_possible_parameters(success, says: str) -> None:
+    with pytest.raises(ConfigError, match=says):
+        env = Judged(Ends(1.0, {}), 10, success)
+        env.reset(seed=0)
+        env.step(0)

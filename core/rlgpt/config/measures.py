@@ -14,6 +14,10 @@ _FORMS = (
     "Give 'return', a key of info ('-KEY' if less is better), or the fields of a score: "
     "{'metric': 'return', 'unit': 'points', 'maximize': True, 'target': 200}."
 )
+_METRICS = (
+    "Give a list of keys of info, or a meaning for each key, or the fields of a Metric for each key "
+    "({'unit': 'm', 'doc': 'distance to the goal', 'reduce': 'min'})."
+)
 
 
 def read_measures(score: Any, metrics: Any) -> tuple[Score | None, dict[str, Metric]]:
@@ -47,10 +51,7 @@ def read_measures(score: Any, metrics: Any) -> tuple[Score | None, dict[str, Met
 
 def _metrics(metrics: Any) -> dict[str, Metric]:
     if isinstance(metrics, str) or not isinstance(metrics, Mapping | Sequence):
-        raise ConfigError(
-            f"metrics is {metrics!r:.80}; give a list of keys of info, or a meaning for each key, or the "
-            "fields of a Metric for each key ({'unit': 'm', 'doc': 'distance to the goal', 'reduce': 'min'})."
-        )
+        raise ConfigError(f"metrics is {metrics!r:.80}. {_METRICS}")
     given = dict(metrics) if isinstance(metrics, Mapping) else dict.fromkeys(map(str, metrics))
     taken: set[str] = {RETURN}
     free = FreeNames(taken)
@@ -58,6 +59,8 @@ def _metrics(metrics: Any) -> dict[str, Metric]:
     for key, value in given.items():
         if isinstance(value, Metric):
             found[key] = value
+        elif value is not None and not isinstance(value, str | Mapping):
+            raise ConfigError(f"metrics: {key!r} has {value!r:.80}, a {type(value).__name__}. {_METRICS}")
         else:
             fields = {"doc": value} if isinstance(value, str) else dict(value or {})
             name = fields.pop("name", None) or free.next(slug(key))

@@ -13,7 +13,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from rlgpt.errors import ConfigError, PluginError
+from rlgpt.errors import ConfigError, PluginError, RlgptError
 from rlgpt.plugin.rules import Moment, SuccessRule, lookup, number_of, parse_rule, reported_success
 
 Success = Callable[..., bool]
@@ -33,6 +33,10 @@ LEGACY = "reported else terminated and return > 0"
 """The default rule of :class:`Judged`."""
 
 _WANTED = frozenset({"env", "info", "total_reward", "observation", "terminated", "truncated"})
+_PARAMETERS = (
+    "Its parameters can be env (the unwrapped environment), info, total_reward, observation, terminated and truncated, "
+    "by these names; a function of two parameters with other names gets info and total_reward."
+)
 
 
 @dataclass(frozen=True)
@@ -47,20 +51,37 @@ class Asked:
 
     @classmethod
     def of(cls, function: Success) -> Asked:
+        """:raises ConfigError: the function cannot be called with any arguments that rlgpt has."""
         try:
-            parameters = list(inspect.signature(function).parameters.values())
+            signature = inspect.signature(function)
         except (TypeError, ValueError):
             return cls(function)
+        parameters = signature.parameters.values()
         names = tuple(p.name for p in parameters if p.default is p.empty and p.kind is not p.VAR_KEYWORD)
-        return cls(function, names if set(names) <= _WANTED else ())
+        if names and set(names) <= _WANTED:
+            return cls(function, names)
+        try:
+            signature.bind({}, 0.0)
+        except TypeError:
+            raise ConfigError(f"success is a function with the parameters {signature}. {_PARAMETERS}") from None
+        return cls(function)
 
     def __call__(self, env: gymnasium.Env[Any, Any], observation: Any, now: Moment) -> bool:
         info = {**now.info, OVER: now.over}
-        if not self.names:
-            return _truth(self.function(info, now.total))
         known = {"env": env.unwrapped, "info": info, "total_reward": now.total, "observation": observation}
         known |= {"terminated": now.terminated, "truncated": now.truncated}
-        return _truth(self.function(**{name: known[name] for name in self.names}))
+        given = {name: known[name] for name in self.names}
+        try:
+            answer = self.function(**given) if given else self.function(info, now.total)
+        except RlgptError:
+            raise
+        except Exception as fault:
+            text = " ".join(str(fault).split())[:500].rstrip(".") or "no message"
+            raise ConfigError(
+                f"success() raised {type(fault).__name__}: {text}. It was called with "
+                f"{', '.join(given) or 'info and total_reward'}. {_PARAMETERS}"
+            ) from fault
+        return _truth(answer)
 
     @property
     def words(self) -> str:
@@ -71,7 +92,8 @@ class Asked:
 def read_success(success: Success | SuccessRule | str | float) -> SuccessRule | Asked:
     """Make a rule of success from a text, a number or a function of the user.
 
-    :raises ConfigError: ``success`` is not a text, a number, a function or a rule, or is a text that is not a rule.
+    :raises ConfigError: ``success`` is not a text, a number, a function or a rule, or is a text that is not a rule, or
+        is a function whose parameters rlgpt does not know.
     """
     if isinstance(success, SuccessRule | Asked):
         return success
@@ -124,8 +146,8 @@ class Judged(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.RecordConstr
         under this key of ``info`` into ``info["metrics"]`` under the metric's name.
     :ivar reported: whether the environment's own ``info`` has contained ``success`` or ``is_success`` so far.
     :ivar seen: the keys of ``info`` that the environment has reported so far.
-    :raises ConfigError: the function ``success`` did not return a bool, or a metric is not a number (raised by
-        ``step``).
+    :raises ConfigError: the function ``success`` raised an exception or did not return a bool, or a metric is not a
+        number (raised by ``step``).
     :raises PluginError: the environment's reward is not a finite number (raised by ``step``).
     """
 
