@@ -26,6 +26,7 @@ from rlgpt.observers import PlainProgressReporter
 from rlgpt.options import load_bundle
 from rlgpt.plugin.generic import GenericPlugin
 from rlgpt.plugin.types import Primitive
+from rlgpt.rl.ppo import PPO
 from rlgpt.runs import Run
 from rlgpt.sandbox import SandboxLimits
 from rlgpt.testing.grid import GridEnv
@@ -293,6 +294,30 @@ def test_design_reports_invalid_arguments_before_it_writes_a_file(given: dict, s
     with pytest.raises(RlgptError, match=says) as caught:
         fetch(tmp_path / "run", **{**more, **given})
     assert isinstance(caught.value, ConfigError | PluginError | UnknownNameError | TranscriptError)
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "instead"),
+    [
+        ({"trainer": PPO(workers=2)}, "workers=0 of the trainer"),
+        ({"trainer": {"name": "sac", "workers": 1}}, "workers=0 of the trainer"),
+        ({"executor": "processes"}, "executor=in_process"),
+    ],
+    ids=["object", "setting", "executor"],
+)
+@pytest.mark.parametrize(
+    "local",
+    [{"make_env": lambda: GridEnv()}, {"success": lambda info, total_reward: False}],
+    ids=["make_env", "success"],
+)
+def test_design_refuses_a_local_function_that_other_processes_need_before_it_asks_the_model(
+    given: dict, instead: str, local: dict, tmp_path: Path
+) -> None:
+    llm = speaker(FETCH, parameters=False)
+    with pytest.raises(ConfigError, match=rf"cannot be pickled.*top level of a module.*or use {instead}"):
+        fetch(tmp_path / "run", llm, **given, **local)
+    assert not llm.requests
     assert not (tmp_path / "run").exists()
 
 

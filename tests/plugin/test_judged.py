@@ -228,7 +228,10 @@ def test_infinite_reward_threshold_of_a_spec_defines_no_success_rule() -> None:
     ids=["one parameter", "no parameter", "attribute", "key"],
 )
 def test_error_of_a_success_function_names_the_function_and_its_possible_parameters(success, says: str) -> None:
-    with pytest.raises(ConfigError, match=says):
+    def play() -> None:
         env = Judged(Ends(1.0, {}), 10, success)
         env.reset(seed=0)
         env.step(0)
+
+    with pytest.raises(ConfigError, match=says):
+        play()

@@ -29,7 +29,7 @@ from rlgpt.planner.context import planned
 from rlgpt.plugin import PluginManager
 from rlgpt.plugin.defaults import default_setup_of
 from rlgpt.plugin.library import library_of
-from rlgpt.rl.base import EnvSpec, Hyperparameters, Trainer
+from rlgpt.rl.base import EnvSpec, Hyperparameters, Trainer, refuse_unpicklable
 from rlgpt.runs import Run, RunRecord
 from rlgpt.sandbox import Library
 from rlgpt.skills import SkillLibrary
@@ -70,6 +70,9 @@ def build(
     agents = objects.agents or _team(config, config.agents, place, library, connected, manager)
     if agents.train:
         _check_trainer(config, place, trainer)
+    executor = _executor(config, manager)
+    if executor is not InProcess:
+        refuse_unpicklable(_spec(config, place), "executor=in_process")
     context = LoopContext(
         settings=config.loop,
         task=place.task,
@@ -85,7 +88,7 @@ def build(
         observer=watching,
         world=config.environment.prepared.world if config.environment and config.environment.prepared else None,
         skills=None if config.skills is None else SkillLibrary(Path(config.skills)),
-        executor=_executor(config, manager),
+        executor=executor,
     )
     if config.planner.name == "none" and config.planner.target is None and objects.planner is None:
         return context
@@ -97,9 +100,14 @@ def build(
 
 def _check_trainer(config: RunConfig, place: Place, trainer: Trainer) -> None:
     """:raises RlgptError: the trainer cannot learn the task with its default setup and the user's observation keys."""
+    trainer.check(_spec(config, place), Hyperparameters(**config.hyperparameters.model_dump()))
+
+
+def _spec(config: RunConfig, place: Place) -> EnvSpec:
+    """The recipe of the task with its default setup and the user's observation keys, without coded actions."""
     setup = default_setup_of(place.plugin, place.task)
     setup = setup.model_copy(update={"observation_keys": config.setup.apply(setup).observation_keys})
-    trainer.check(EnvSpec(place.task, setup, (), place.factory), Hyperparameters(**config.hyperparameters.model_dump()))
+    return EnvSpec(place.task, setup, (), place.factory)
 
 
 def _executor(config: RunConfig, manager: PluginManager) -> MakeExecutor:

@@ -4,6 +4,7 @@ primitive steps, and returns a policy.
 
 from __future__ import annotations
 
+import pickle
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from pydantic import Field
 
 from rlgpt.domain import CodedAction, CodedFunction, CurvePoint, RLSetup, Task, TrainingRecord, Value
 from rlgpt.domain.validated import validated
+from rlgpt.errors import ConfigError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -122,6 +124,22 @@ class EnvSpec:
     quarantined: tuple[str, ...] = ()
     functions: tuple[CodedFunction, ...] = ()
     starts: tuple[EpisodeState, ...] = ()
+
+
+def refuse_unpicklable(spec: EnvSpec, instead: str) -> None:
+    """Check that other processes can make the environment of ``spec``.
+
+    :param instead: the setting with which no other process needs the environment, for the error message.
+    :raises ConfigError: the recipe cannot be pickled.
+    """
+    try:
+        pickle.dumps(spec)
+    except Exception as fault:
+        raise ConfigError(
+            f"other processes must make the environment, and its recipe cannot be pickled for them: {fault}. Write "
+            "make_env, success and all other functions and classes of the environment at the top level of a module, "
+            f"without lambdas and local functions; or use {instead}."
+        ) from fault
 
 
 class Progress(Protocol):

@@ -13,7 +13,7 @@ from rlgpt.domain import TrainingRecord
 from rlgpt.errors import ConfigError
 from rlgpt.executors.base import Executor, MakeExecutor
 from rlgpt.rl.actor_learner import ActorLearner
-from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy, Progress, Trainer
+from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy, Progress, Trainer, refuse_unpicklable
 from rlgpt.rl.checkpoint import Checkpoint, Returns, TrainingState
 from rlgpt.rl.collecting import ExecutorSource, RolloutSource, VectorSource, rollout_executor, vector_of
 from rlgpt.rl.device import Device, check_device, named, resolved, torch_device
@@ -85,8 +85,12 @@ class PPO(Trainer):
         return trainer
 
     def check(self, spec: EnvSpec, hyperparameters: Hyperparameters) -> None:
-        """Check that this machine has the trainer's device (:meth:`Trainer.check`)."""
+        """Check that this machine has the trainer's device, and that the worker processes can make the environment
+        (:meth:`Trainer.check`).
+        """
         check_device(self.device)
+        if self.workers:
+            refuse_unpicklable(spec, "workers=0 of the trainer")
 
     def searches(self, spec: EnvSpec) -> bool:
         setup = spec.setup

@@ -10,7 +10,7 @@ from pathlib import Path
 from rlgpt.domain import CurvePoint, TrainingRecord
 from rlgpt.errors import TrainerError, TrainingFolderError
 from rlgpt.files import Folder
-from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy, Progress, Trainer
+from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy, Progress, Trainer, refuse_unpicklable
 from rlgpt.rl.checkpoint import Checkpoint
 from rlgpt.rl.device import check_device
 from rlgpt.rl.lock import exclusive
@@ -57,8 +57,11 @@ class SampleFactory(Trainer):
         self.settings = settings or SampleFactorySettings()
 
     def check(self, spec: EnvSpec, hyperparameters: Hyperparameters) -> None:
-        """Check that this machine has the trainer's device (:meth:`Trainer.check`)."""
+        """Check that this machine has the trainer's device, and that other processes can make the environment
+        (:meth:`Trainer.check`).
+        """
         check_device(self.settings.device)
+        refuse_unpicklable(spec, "trainer=ppo")
 
     def train(
         self,
