@@ -267,7 +267,19 @@ _ONE = GridEnv()
         ({"make_env": functools.partial(Unpaid, BOX, BOX)}, "the environment gave the reward nan at step 1"),
         ({"goal": " "}, "it must be a sentence"),
         ({"labels": ["up"]}, "5 different labels, got 1"),
+        ({"labels": "up"}, "lists of names, or mappings .* got 'up'"),
+        ({"labels": ["up"] * 5}, "labels must differ.* used twice: up"),
+        ({"labels": ["up", 3]}, "lists of names, or mappings"),
+        ({"observations": "row"}, "lists of names, or mappings .* got 'row'"),
+        ({"primitives": [3]}, "primitives: 3 has the type int. Give a list of rlgpt.plugin.Primitive"),
+        ({"primitives": 3}, "primitives: 3 has the type int"),
+        ({"states": 3}, "states: 3 has the type int"),
         ({"idle": "rest"}, "unknown label 'rest'"),
+        ({"horizon": 0}, "horizon=0 cannot be used"),
+        ({"horizon": -3}, "horizon=-3 cannot be used"),
+        ({"docs": "nofile.md"}, r"docs is 'nofile.md', the name of a file. Give its text"),
+        ({"docs": Path("a b/notes.txt")}, r"docs is 'a b/notes.txt', the name of a file"),
+        ({"success": True}, "success is True, a bool. Write conditions joined by 'and'"),
         ({"observations": ["x"]}, "7 different observation labels, got 1"),
         ({"success": lambda info, total_reward: total_reward}, "must return True or False"),
         ({"success": lambda info, total_reward: info["none"]}, "KeyError"),
@@ -319,6 +331,15 @@ def test_design_refuses_a_local_function_that_other_processes_need_before_it_ask
         fetch(tmp_path / "run", llm, **given, **local)
     assert not llm.requests
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "valid"), [("progress", r"an object of rlgpt\.loop\.Observer"), ("folder", "the path of a folder")]
+)
+def test_design_refuses_a_progress_or_folder_of_another_type(name: str, valid: str, tmp_path: Path) -> None:
+    given = {"folder": tmp_path / "run", name: 3}
+    with pytest.raises(ConfigError, match=f"{name}: 3 has the type int. Give {valid}"):
+        rlgpt.design(GridEnv, "Pick up the key.", speaker(FETCH), **given)
 
 
 def test_design_applies_the_sandbox_limits_and_stores_them_in_run_json(tmp_path: Path) -> None:

@@ -177,6 +177,9 @@ def test_run_warns_about_actions_and_numbers_without_names_if_the_description_is
     told, _ = begin(tmp_path / "told", docs="A road. " * 200)
     assert "description: as given, 1,599 characters" in told.text
     assert "is not told" not in told.text
+    assert "are cut" not in told.text
+    long, _ = begin(tmp_path / "long", docs="A road. " * 2_000)
+    assert "warning: docs has 15,999 characters, and the language model reads at most 10,000" in long.text
 
 
 def test_run_with_zero_trial_episodes_reports_no_trial(tmp_path: Path) -> None:

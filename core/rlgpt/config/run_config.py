@@ -6,7 +6,9 @@ All defaults of the configuration are in this module and in the pydantic models 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from pathlib import PurePath
 from typing import Any, Self
 
 from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer, model_validator
@@ -16,9 +18,12 @@ from rlgpt.config.components import Component
 from rlgpt.config.measures import read_measures
 from rlgpt.config.trial import Trial
 from rlgpt.domain import Metric, Plain, Score, Task, Value, World
+from rlgpt.errors import ConfigError
 from rlgpt.llm.settings import LLMSettings
 from rlgpt.loop import LoopSettings
 from rlgpt.planner.context import PlannerSettings
+from rlgpt.plugin.defaults import with_meanings
+from rlgpt.plugin.rules import parse_rule
 from rlgpt.rl.base import Hyperparameters
 from rlgpt.sandbox import SandboxLimits
 
@@ -75,11 +80,26 @@ class EnvironmentConfig(Value):
 
     @model_validator(mode="before")
     @classmethod
-    def _measures(cls, data: Any) -> Any:
+    def _read(cls, data: Any) -> Any:
         if not isinstance(data, Mapping):
             return data
+        if isinstance(data.get("success"), bool):
+            parse_rule(data["success"])
+        if data.get("prepared") is None:
+            _refuse_file_name(data.get("docs"))
+        for named in (data.get("labels"), data.get("observations")):
+            with_meanings(named or {})
         score, metrics = read_measures(data.get("score"), data.get("metrics"))
         return {**data, "score": score, "metrics": metrics}
+
+
+def _refuse_file_name(docs: Any) -> None:
+    """:raises ConfigError: ``docs`` looks like the name of a file, and not like a description."""
+    if isinstance(docs, PurePath) or (isinstance(docs, str) and re.fullmatch(r"\S+\.(md|txt|rst)", docs.strip())):
+        raise ConfigError(
+            f"docs is {str(docs)!r:.200}, the name of a file. Give its text: docs=pathlib.Path({str(docs)!r:.200})"
+            ".read_text(). (On the command line, --docs takes the name of a file.)"
+        )
 
 
 class AgentsConfig(Component):

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from rlgpt.config.trial import Trial, TrialEpisode
 from rlgpt.domain import RETURN, Score, Task
+from rlgpt.plugin.docstrings import LIMIT, readable
 from rlgpt.plugin.generic import GenericPlugin
 from rlgpt.plugin.judged import UNTOLD
 from rlgpt.plugin.rules import SuccessRule
@@ -36,16 +37,21 @@ def keyword(name: str, value: object = "") -> str:
     return f"{name}={value}"
 
 
-def description_lines(plugin: GenericPlugin, task: Task, spell: Spelling, *, own: bool) -> list[str]:
+def description_lines(plugin: GenericPlugin, task: Task, spell: Spelling, *, docs: str | None) -> list[str]:
     """Lines of text about the description of the environment that the language model reads. If the description of the
     environment is short, a warning is added.
 
     :param spell: how the caller of the run gives an argument.
-    :param own: whether the user gave ``docs``.
+    :param docs: the user's own description; None if the user gave none.
     """
     known = plugin.knowledge(task)
-    source = "as given" if own else "the environment's docstring and settings"
+    source = "as given" if docs else "the environment's docstring and settings"
     lines = [f"description: {source}, {len(known):,} characters"]
+    if docs and len(docs) > LIMIT and (whole := len(readable(docs, len(docs)))) > LIMIT:
+        lines.append(
+            f"warning: docs has {whole:,} characters, and the language model reads at most {LIMIT:,}: the longest "
+            "sections are cut. Make docs shorter."
+        )
     missing = plugin.unnamed
     if missing and len(known) < TERSE:
         lines.append(

@@ -45,7 +45,7 @@ def say_rules(context: LoopContext, spell: Spelling, *, try_them: bool) -> LoopC
         if not chosen and plugin.rule is None and trial.reported:
             plugin = plugin.judged_by(REPORTED, None)
     task = only(plugin.tasks())
-    for line in description_lines(plugin, task, spell, own=bool(environment.docs)) if try_them else ():
+    for line in description_lines(plugin, task, spell, docs=environment.docs) if try_them else ():
         tell(line)
     for line in rule_lines(plugin, task, spell, chosen=chosen, horizon=environment.horizon):
         tell(line)

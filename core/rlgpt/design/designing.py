@@ -12,7 +12,7 @@ from rlgpt.config.environment import Objects
 from rlgpt.config.run_config import EnvironmentConfig, RunConfig
 from rlgpt.config.runs import begin_or_resume, new_folder, with_record
 from rlgpt.design import design
-from rlgpt.design.parts import Model, llm_settings, split
+from rlgpt.design.parts import Model, llm_settings, refuse_wrong_types, split
 from rlgpt.domain import Bundle
 from rlgpt.domain.validated import validated
 from rlgpt.errors import UnknownNameError
@@ -42,6 +42,7 @@ def run_design(
     for name in overrides:
         if name not in RunConfig.model_fields:
             raise UnknownNameError("argument of design()", name, {*own, *RunConfig.model_fields})
+    refuse_wrong_types(primitives, states, folder, progress)
     settings, given = split(overrides)
     success = described["success"]
     plain = {**described, "success": None if callable(success) else success, "idle": plain_idle(described["idle"])}

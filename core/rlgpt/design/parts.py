@@ -15,6 +15,7 @@ from rlgpt.errors import ConfigError, TranscriptError
 from rlgpt.llm.base import LLM
 from rlgpt.llm.settings import LLMSettings
 from rlgpt.loop import Observer
+from rlgpt.plugin import Primitive, StateCodec
 from rlgpt.rl.base import Trainer
 
 Model = str | Path | LLM | LLMSettings | Mapping[str, Any]
@@ -49,6 +50,24 @@ def llm_settings(llm: Model | None) -> Any:
         f"llm is {llm!r}; give a model's name in litellm's form ('openai/gpt-5'), the path of a recording, settings "
         "({'model': ..., 'api_base': ...}), or an object of rlgpt.llm.base.LLM."
     )
+
+
+def refuse_wrong_types(
+    primitives: Any, states: StateCodec | None, folder: str | Path | None, progress: Observer | None
+) -> None:
+    """:raises ConfigError: an argument of ``design()`` that is no setting of the configuration has a wrong type."""
+    listed = primitives if isinstance(primitives, Sequence) and not isinstance(primitives, str) else (primitives,)
+    wanted = [
+        *(("primitives", each, Primitive, "a list of rlgpt.plugin.Primitive") for each in listed),
+        ("states", states, StateCodec, "an object of rlgpt.plugin.StateCodec"),
+        ("folder", folder, str | Path, "the path of a folder"),
+        ("progress", progress, Observer, "an object of rlgpt.loop.Observer"),
+    ]
+    for name, given, kind, valid in wanted:
+        if (given is not None or name == "primitives") and not isinstance(given, kind):
+            raise ConfigError(
+                f"{name}: {given!r:.80} has the type {type(given).__name__}. Give {valid}, or leave it out."
+            )
 
 
 def split(overrides: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import enum
 import inspect
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 import gymnasium
 
 from rlgpt.domain import Plain, RLSetup, Task
+from rlgpt.errors import ConfigError
 from rlgpt.plugin.actions import ActionCodec, default_labels, names
 from rlgpt.plugin.observations import ObservationCodec
 from rlgpt.plugin.skills import Look, env_reward, skills
@@ -159,8 +161,20 @@ class SpaceDefaults:
 def with_meanings(named: Named) -> Meanings:
     """Convert names to a dict from name to meaning, or to a dict from name to a dict from name to meaning. A name whose
     meaning is not given gets an empty text as meaning.
+
+    :raises ConfigError: ``named`` is neither a list of different names nor a dict.
     """
+    if (
+        isinstance(named, str)
+        or not isinstance(named, Mapping | Sequence)
+        or not all(isinstance(n, str) for n in named)
+    ):
+        raise ConfigError(
+            f"labels and observations are lists of names, or mappings from each name to its meaning; got {named!r:.80}"
+        )
     if not isinstance(named, Mapping):
+        if doubles := [name for name, count in Counter(named).items() if count > 1]:
+            raise ConfigError(f"labels must differ, and so must observations; used twice: {', '.join(doubles)}")
         return dict.fromkeys(named, "")
     return {name: meaning if isinstance(meaning, str) else _flat(meaning) for name, meaning in named.items()}
 

@@ -14,7 +14,7 @@ import gymnasium
 
 from rlgpt.domain import Metric, Score, Task, World
 from rlgpt.domain.validated import validated
-from rlgpt.errors import ConfigError, PluginError
+from rlgpt.errors import PluginError
 from rlgpt.plugin.actions import default_labels, zero_action
 from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.defaults import Named, SpaceDefaults, with_meanings
@@ -119,8 +119,6 @@ class GenericPlugin(EnvironmentPlugin):
             rule = usual_rule(sample) if success is None else read_success(success)
         given = dict(metrics or {})
         task = task or _task(sample, goal, "" if rule is None else rule.words, horizon, score, tuple(given.values()))
-        if labels is not None and len(with_meanings(labels)) != len(labels):
-            raise ConfigError(f"labels must differ, got {list(labels)}")
         plugin = cls(task, SpaceDefaults.of(sample, labels=labels, observations=observations))
         plugin.name = task.plugin
         plugin.has_limit = limit_of(sample) is not None
