@@ -18,7 +18,7 @@ from rlgpt.config.runs import begin_or_resume, with_record
 from rlgpt.config.trial import try_out
 from rlgpt.domain import Metric, Score
 from rlgpt.domain.validated import validated
-from rlgpt.errors import ConfigError, RunError
+from rlgpt.errors import ConfigError, RunError, UnknownNameError
 from rlgpt.executors.local import InProcess
 from rlgpt.loop import Observer
 from rlgpt.plugin import PluginManager
@@ -129,13 +129,43 @@ def test_trial_warns_when_success_needs_the_environments_end_and_no_episode_reac
 
 def test_trial_of_design_warns_about_info_keys_that_no_step_reports_and_a_constant_score(tmp_path: Path) -> None:
     heard, context = begin(
-        tmp_path / "run", lambda: Road(2), success="crashd", score="-way.left", metrics=["way.right"]
+        tmp_path / "run", lambda: Road(2), success="parked", score="-way.left", metrics=["way.right", "crashd"]
     )
-    assert "no step of the trial reported info['crashd']. Reported: crashed, way." in heard.text
+    assert "no step of the trial reported info['parked']. Reported: crashed, way." in heard.text
+    assert "no step of the trial reported info['crashd']. Did you mean 'crashed'? Reported:" in heard.text
     assert "every episode of the trial has the score 0" in heard.text
     assert context.task.score == Score(metric="way_left", maximize=False)
-    assert [m.name for m in context.task.metrics] == ["way_right", "way_left"]
+    assert [m.name for m in context.task.metrics] == ["way_right", "crashd", "way_left"]
     assert "way.right" in context.world.metrics
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"success": "arived at the end"}, "unknown key 'arived' of success. Did you mean 'arrived'"),
+        ({"success": "terminated and not crashd"}, "unknown key 'crashd' of success. Did you mean 'crashed'"),
+        ({"success": "retrun >= 3", "horizon": 2}, "unknown key 'retrun' of success. Did you mean 'return'"),
+        ({"score": "-wya"}, None),
+        ({"score": "-crashd"}, "unknown key 'crashd' of score. Did you mean 'crashed'"),
+        ({"score": "retrun"}, "unknown key 'retrun' of score. Did you mean 'return'"),
+        ({"success": "arived at the end", "horizon": 2}, None),
+        ({"success": "arrived and not crashd"}, None),
+        ({"success": "info.retrun >= 3"}, None),
+        ({"success": "arived", "trial": 0}, None),
+        ({"success": "reported else crashd", "make": lambda: Road(says="success")}, None),
+    ],
+    ids=str,
+)
+def test_rule_with_a_misspelt_key_is_refused_if_the_environment_would_have_reported_the_key(
+    given: dict[str, Any], says: str | None, tmp_path: Path
+) -> None:
+    arguments = {"make": lambda: Road(says="arrived"), **given}
+    if says is None:
+        begin(tmp_path / "run", **arguments)
+    else:
+        with pytest.raises(UnknownNameError, match=says):
+            begin(tmp_path / "run", **arguments)
+    assert (tmp_path / "run").exists() == (says is None)
 
 
 def test_trial_of_design_shows_the_best_constant_action_and_the_keys_of_info(tmp_path: Path) -> None:

@@ -9,11 +9,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 from rlgpt.config.trial import Trial, TrialEpisode
+from rlgpt.config.trial_keys import alike, missing
 from rlgpt.domain import RETURN, Score, Task
 from rlgpt.plugin.docstrings import LIMIT, readable
 from rlgpt.plugin.generic import GenericPlugin
 from rlgpt.plugin.judged import UNTOLD
-from rlgpt.plugin.rules import SuccessRule
+from rlgpt.plugin.rules import WORDS, SuccessRule
 
 KEYS = 12
 """Maximal number of keys of ``info`` that the report lists."""
@@ -216,12 +217,13 @@ def _warnings(
             f"{spell('success')} or {spell('score')} that does not need an end."
         )
     read = [*(rule.keys if rule is not None else ()), *measured]
-    for key in dict.fromkeys(read):
-        if key.partition(".")[0] not in trial.keys and key not in trial.keys:
-            yield (
-                f"no step of the trial reported info[{key!r}]. Reported: {', '.join(trial.keys) or 'nothing'}. Without "
-                "this key, a condition is false, and a score or metric has no number."
-            )
+    for key in missing(trial, read):
+        near = " or ".join(map(repr, alike(key, [*trial.keys, *WORDS])))
+        yield (
+            f"no step of the trial reported info[{key!r}].{f' Did you mean {near}?' if near else ''} Reported: "
+            f"{', '.join(trial.keys) or 'nothing'}. Without this key, a condition is false, and a score or metric has "
+            "no number."
+        )
     yield from _score_warnings(trial, task, task.score)
 
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from rlgpt.config.prepare import ConstantPluginFactory, guarded, only
 from rlgpt.config.run_config import RunConfig
 from rlgpt.config.trial import SECONDS, try_out
+from rlgpt.config.trial_keys import refuse_misspelt
 from rlgpt.config.trial_report import Spelling, description_lines, report, rule_lines
 from rlgpt.domain import Score
 from rlgpt.loop import LoopContext
@@ -51,6 +52,7 @@ def say_rules(context: LoopContext, spell: Spelling, *, try_them: bool) -> LoopC
         tell(line)
     if trial is None:
         return context
+    refuse_misspelt(trial, task, plugin, own_limit=environment.horizon is None and plugin.has_limit)
     for line in report(trial, task, plugin, spell, horizon=environment.horizon):
         tell(line)
     prepared = environment.prepared.model_copy(update={"task": task, "world": plugin.world, "trial": trial})

@@ -33,6 +33,8 @@ from rlgpt.errors import ConfigError
 REPORTED = "reported"
 RETURN = "return"
 _ENDS = ("terminated", "truncated")
+WORDS = (REPORTED, RETURN, *_ENDS)
+"""The words of a rule that are no keys of ``info``."""
 _SAID = ("success", "is_success")
 _FORM = re.compile(r"(not )?([A-Za-z_][\w./-]*)(?: ?(>=|<=|==|>|<) ?(-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?))?")
 _COMPARE: Mapping[str, Callable[[float, float], bool]] = {
@@ -74,7 +76,7 @@ class Condition:
     def key(self) -> str | None:
         """The key of ``info`` that the condition reads; None if the condition does not read ``info``."""
         named = self.word.removeprefix("info.")
-        return None if named == self.word and self.word in (REPORTED, RETURN, *_ENDS) else named
+        return None if named == self.word and self.word in WORDS else named
 
     def holds(self, now: Moment) -> bool:
         found = self._found(now)
