@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from itertools import pairwise
 from pathlib import Path
@@ -15,6 +16,7 @@ from rlgpt.llm.base import Request
 from rlgpt.loop import run
 from rlgpt.loop.inner_actions import NOT_EXERCISED
 from rlgpt.loop.rehearse import ROUNDS, rehearse
+from rlgpt.observers import PlainProgressReporter
 from rlgpt.plugin.library import library_of
 from rlgpt.rl.ppo import PPO
 from rlgpt.sandbox import Sandbox
@@ -71,6 +73,24 @@ def test_rehearsal_fails_if_can_start_raises_an_error(tmp_path: Path, guard: str
     assert not second.failed
     repair = next(r for r in llm.requests if r.key.role == "fast" and r.key.attempt == 1)
     assert first.verdict.message in repair.messages[-1].content
+
+
+def test_run_says_why_code_does_not_work_and_that_no_code_was_kept(tmp_path: Path) -> None:
+    meta = json.dumps({"thoughts": "", "doc": "Walk.", "parameters": [], "max_steps": 30})
+    broken = 'def run():\n    view = yield observe()\n    yield use() if view["robt"] else use()'
+    setup = {"base_actions": None, "reward_weights": {"success": 1.0}, "observation_keys": ["agent"], "reason": "none"}
+
+    def falls(request: Request) -> str:
+        if request.key.role == "setup":
+            return json.dumps({**setup, "coded_actions": []})
+        return f"{meta}\n```python\n{broken}\n```" if request.key.role == "fast" else reply(request)
+
+    out = io.StringIO()
+    run(context(tmp_path, PPO(), FakeLLM(falls), settings=ONCE, observer=PlainProgressReporter(out)))
+    said = out.getvalue()
+    assert "attempt 1, works no, why line 3: KeyError: no key 'robt'; of the view there are:" in said
+    assert "to_row is left out: a rehearsal of each attempt ended with an error" in said
+    assert "no code was kept: no attempt at to_row ran without an error, so the bundle has no coded actions" in said
 
 
 def test_every_step_of_a_rehearsal_is_counted(tmp_path: Path) -> None:

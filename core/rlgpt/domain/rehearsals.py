@@ -123,6 +123,15 @@ class Rehearsal(Value):
         """Whether the rehearsed action ran in some episode and did not fail."""
         return self.exercised and not self.failed
 
+    @property
+    def why_not(self) -> str:
+        """The reason why the rehearsed action does not work; empty if it works, or if nobody gave a reason."""
+        if self.works:
+            return ""
+        if (stopped := self.stopped_by) is not None:
+            return stopped.message if stopped.line is None else f"line {stopped.line}: {stopped.message}"
+        return next((finding.problem for finding in self.review.findings), "") if self.review is not None else ""
+
 
 def kept_attempt(rehearsals: Sequence[Rehearsal], actions: Iterable[CodedAction]) -> Rehearsal:
     """The newest attempt whose coded action is one of ``actions``; the last attempt if there is none.

@@ -53,7 +53,9 @@ def _write_actions(
             tried = ActionLoop(ctx, brief, plan, sub_action, tuple(kept), history, folder).write()
             attempts[sub_action.name] = tried
             best = _best(tried, ctx.task.score)
-            if best is not None:
+            if best is None:
+                ctx.observer.message(f"{sub_action.name} is left out: a rehearsal of each attempt ended with an error")
+            else:
                 kept.append(best)
                 if best != tried[-1].action:
                     ctx.observer.message(

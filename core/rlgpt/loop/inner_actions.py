@@ -11,6 +11,7 @@ from rlgpt.errors import TranscriptEnded
 from rlgpt.loop.candidates import CandidateJob, best_candidate
 from rlgpt.loop.context import LoopContext
 from rlgpt.loop.frames import shots
+from rlgpt.loop.observer import reason
 from rlgpt.loop.rehearse import rehearse
 from rlgpt.options import OnStep
 from rlgpt.plugin.defaults import reward_terms_of
@@ -66,7 +67,8 @@ class ActionLoop:
                 ctx.observer.message(f"the recording has no further repair of {name}: there are no more attempts")
                 break
             tried = (*tried, rehearsal)
-            ctx.observer.finished("write", sub_action=name, attempt=attempt, works=rehearsal.works)
+            why = reason(rehearsal.why_not)
+            ctx.observer.finished("write", sub_action=name, attempt=attempt, works=rehearsal.works, **why)
             if not rehearsal.failed:
                 break
         return tried

@@ -9,12 +9,21 @@ from rlgpt.domain import CurvePoint, Evaluation
 from rlgpt.llm.budget import Spending
 from rlgpt.runs import Run
 
+REASON = 200
+"""Maximal number of characters of a reason that observers get."""
+
 
 def outcome(evaluation: Evaluation) -> dict[str, float]:
     """The results of an evaluation for observers, with the keys ``success`` and ``score`` (if the task has them)."""
     facts = {"success": evaluation.success_rate} if evaluation.has_success else {}
     score = evaluation.mean_score
     return facts if score is None else {**facts, "score": score}
+
+
+def reason(why: str) -> dict[str, str]:
+    """The beginning of the text ``why`` in one line for observers, with the key ``why``; empty if there is no text."""
+    line = " ".join(why.split())
+    return {"why": line if len(line) <= REASON else f"{line[: REASON - 3]}..."} if line else {}
 
 
 class Observer:

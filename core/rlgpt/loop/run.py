@@ -98,6 +98,11 @@ def _run(ctx: LoopContext) -> Result:
         score=report.evaluation.mean_score,
     )
     ctx.observer.finished("report", **outcome(report.evaluation))
+    if best.rehearsals and not bundle.actions:
+        ctx.observer.message(
+            f"no code was kept: no attempt at {', '.join(best.rehearsals)} ran without an error, so the bundle has no "
+            "coded actions"
+        )
     mode = report.evaluation.mode
     kept = {"code": "code", "tuned": "tuned code"}.get(mode, f"{mode} policy")
     ctx.observer.message(
