@@ -74,6 +74,23 @@ def test_iteration_with_too_few_decisions_leaves_its_training_steps_to_the_next_
     assert [i.training for i in never.history] == [None, None]
 
 
+@pytest.mark.parametrize("budget", [5, 1500])
+def test_run_says_whether_its_budget_is_spent_and_exceeded(budget: int, tmp_path: Path) -> None:
+    said: list[str] = []
+
+    class Listening(Observer):
+        def message(self, text: str) -> None:
+            said.append(text)
+
+    settings = SHORT.model_copy(update={"budget": budget, "min_decisions": 10**6})
+    result = run(context(tmp_path, NeverTrains(), FakeLLM(half_solved), settings=settings, observer=Listening()))
+    exceeded = sum(i.steps.total for i in result.history) > budget
+    assert exceeded == (budget == 5)
+    assert ("no training: the budget=5 of primitive steps is spent" in said) == exceeded
+    assert any(text.startswith("no training: ") and "next iteration" in text for text in said) != exceeded
+    assert any("more than its budget=5: rehearsals took" in text for text in said) == exceeded
+
+
 def test_last_iteration_of_a_recording_trains_with_all_remaining_steps(tmp_path: Path) -> None:
     """The recording ends after one iteration. So this iteration trains with the steps of the missing iteration too."""
 

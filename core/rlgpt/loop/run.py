@@ -103,6 +103,11 @@ def _run(ctx: LoopContext) -> Result:
             f"no code was kept: no attempt at {', '.join(best.rehearsals)} ran without an error, so the bundle has no "
             "coded actions"
         )
+    if (played := steps.total - steps.training) > ctx.settings.budget:
+        ctx.observer.message(
+            f"the run took {played:,} primitive steps without training, more than its budget={ctx.settings.budget:,}: "
+            f"rehearsals took {steps.rehearsal:,} of them, and an episode that begins is finished"
+        )
     mode = report.evaluation.mode
     kept = {"code": "code", "tuned": "tuned code"}.get(mode, f"{mode} policy")
     ctx.observer.message(

@@ -24,7 +24,7 @@ from rlgpt.executors.local import InProcess
 from rlgpt.loop.code import Code, Tried
 from rlgpt.loop.context import LoopContext
 from rlgpt.loop.inner import write_code
-from rlgpt.loop.spending import steps_of
+from rlgpt.loop.spending import spent, steps_of
 from rlgpt.rl.base import EnvSpec, Hyperparameters
 from rlgpt.rl.reach import reach
 from rlgpt.rl.starts import Reached
@@ -188,8 +188,10 @@ class Stages:
             return True  # The training is finished already. The race after it was interrupted.
         steps = self.training_steps(here, last=last)
         enough, decisions = ctx.allotment.enough(steps, code, setup, self.history, last=last)
-        if not enough:
-            where = "nothing else can use the steps" if last else "the next iteration gets the steps"
+        if not enough and spent(self.history).total + here.total >= ctx.settings.budget:
+            ctx.observer.message(f"no training: the budget={ctx.settings.budget:,} of primitive steps is spent")
+        elif not enough:
+            where = "nothing else can use the steps" if last else "the next iteration, if there is one, gets the steps"
             ctx.observer.message(
                 f"no training: {steps:,} steps are enough for about {decisions:,.0f} decisions, and a training needs "
                 f"min_decisions={ctx.settings.min_decisions:,}; {where}"
