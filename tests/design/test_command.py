@@ -9,6 +9,7 @@ import gymnasium
 import pytest
 import rlgpt
 import yaml
+from rlgpt.agents.build import learning_on
 from rlgpt.cli.commands.design import action
 from rlgpt.cli.main import main
 from rlgpt.config import RunConfig
@@ -101,6 +102,25 @@ def test_evaluate_and_resume_refuse_a_run_whose_environment_was_a_python_functio
     for command in ("evaluate", "resume"):
         assert main([command, str(tmp_path)]) == 2
         assert "a call of design() made this run, and only its caller" in capsys.readouterr().err
+
+
+def test_commands_on_a_run_of_design_with_objects_say_which_call_to_repeat(tmp_path: Path, capsys: Said) -> None:
+    small: dict[str, Any] = {"horizon": 20, "budget": 200, "selection_episodes": 1, "report_episodes": 1, "trial": 1}
+    quiet = PlainProgressReporter(io.StringIO())
+    gymnasium.register("Pole-v0", "gymnasium.envs.classic_control.cartpole:CartPoleEnv", max_episode_steps=50)
+    try:
+        rlgpt.design("Pole-v0", GOAL, None, agents=learning_on(), folder=tmp_path, progress=quiet, **small)
+        assert main(["resume", str(tmp_path)]) == 2
+        assert f"Repeat the same call in Python with folder='{tmp_path}'" in capsys.readouterr().err
+    finally:
+        del gymnasium.registry["Pole-v0"]
+    assert main(["evaluate", str(tmp_path), "--episodes", "1"]) == 2
+    said = capsys.readouterr().err
+    assert f"repeat the call of design() once with the id 'MODULE:Pole-v0' and folder='{tmp_path}'" in said
+    assert main(["bundle", "check", str(tmp_path)]) == 0
+    said = capsys.readouterr()
+    assert "a valid bundle: 0 actions, 0 functions, not linted" in said.out
+    assert "not linted: design() made this bundle for an environment without a plugin" in said.err
 
 
 def test_design_command_error_names_the_missing_environment_variable_of_the_api_key(

@@ -67,7 +67,7 @@ def build(
     trainer = objects.trainer or make("trainer", _not_object("trainer", config.trainer), Trainer, manager)  # type: ignore[type-abstract]
     record = RunRecord(task=place.task.id, seed=config.seed, created="", config=config.plain())
     connected = _Connected(config, place, folder, manager, objects, watching)
-    agents = objects.agents or _team(config, config.agents, place, library, connected, manager)
+    agents = objects.agents or _team(config, _named_agents(config), place, library, connected, manager)
     if agents.train:
         _check_trainer(config, place, trainer)
     executor = _executor(config, manager)
@@ -186,6 +186,16 @@ def _team(
     )
     team = make("agents", named, Agents, manager, context)
     return replace(team, fast=OverriddenSetup(team.fast, config.setup)) if config.setup.model_fields_set else team
+
+
+def _named_agents(config: RunConfig) -> AgentsConfig:
+    """:raises ConfigError: the caller of ``design()`` passed the team of agents as an object."""
+    if config.agents.name == OBJECT:
+        raise ConfigError(
+            "the caller of design() passed the agents of this run as an object, and an existing run cannot change its "
+            f"agents. Repeat the same call in Python with folder={config.folder!r}."
+        )
+    return config.agents
 
 
 def _for_code(

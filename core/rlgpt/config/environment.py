@@ -97,6 +97,7 @@ def place_of(config: RunConfig, manager: PluginManager, objects: Objects) -> Pla
         idle=given.idle if objects.idle is None else objects.idle,
         states=objects.states,
         limits=config.sandbox,
+        recorded_in=None if on_record is None else config.folder,
     )
     trial = None if on_record is None else on_record.trial
     prepared = Prepared(task=task, docs=generic.knowledge(task), world=generic.world, trial=trial)

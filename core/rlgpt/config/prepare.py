@@ -59,21 +59,23 @@ def prepare(
     idle: Any = None,
     states: StateCodec | None = None,
     limits: SandboxLimits | None = None,
+    recorded_in: str | None = None,
 ) -> tuple[GenericPlugin, Task]:
     """Make the plugin and the task for the environments that the function ``make_env`` makes. One step is taken in one
     environment.
 
-    The arguments are those of :func:`rlgpt.design`. If the user gives neither success nor score, the environment's
-    first step decides. If this step reports ``success`` or ``is_success`` in ``info``, the reported value is the
-    success; otherwise the return is the score.
+    The other arguments are those of :func:`rlgpt.design`. If the user gives neither success nor score, the first step
+    of the environment decides. If this step reports ``success`` or ``is_success`` in ``info``, the reported value is
+    the success; otherwise the return is the score.
 
+    :param recorded_in: the folder of the existing run that has this environment; None for a new run.
     :raises ConfigError: ``make_env`` raises an exception, or its environment cannot be played, observed, extended or
         judged.
     """
     make = functools.partial(gymnasium.make, make_env) if isinstance(make_env, str) else make_env
     if not isinstance(goal, str) or not goal.strip():
         raise ConfigError(f"goal is {goal!r}; it must be a sentence that describes what the policy must achieve.")
-    first = _make(make)
+    first = _make(make, recorded_in)
     first.close()
     faults = unusable(first.observation_space)
     if faults:
@@ -104,7 +106,7 @@ def only(tasks: Mapping[str, Task]) -> Task:
     return task
 
 
-def _make(make: Callable[..., Any]) -> gymnasium.Env[Any, Any]:
+def _make(make: Callable[..., Any], recorded_in: str | None) -> gymnasium.Env[Any, Any]:
     if isinstance(make, gymnasium.Env) or not callable(make):
         raise ConfigError(
             f"make_env is {make!r}; give a function that makes a new environment each time, such as "
@@ -112,7 +114,7 @@ def _make(make: Callable[..., Any]) -> gymnasium.Env[Any, Any]:
         )
     if isinstance(make, functools.partial) and make.func is gymnasium.make and make.args:
         env_id = str(make.args[0])
-        env = guarded(f"gymnasium.make({env_id!r}) raised", _registered(env_id), make)
+        env = guarded(f"gymnasium.make({env_id!r}) raised", _registered(env_id, recorded_in), make)
     else:
         env = guarded("make_env() raised", "It is called without arguments and returns a new environment.", make)
     if not isinstance(env, gymnasium.Env):
@@ -122,13 +124,19 @@ def _make(make: Callable[..., Any]) -> gymnasium.Env[Any, Any]:
     return env
 
 
-def _registered(env_id: str) -> str:
+def _registered(env_id: str, recorded_in: str | None) -> str:
     """Advice for a user whose environment id is unknown to gymnasium."""
     module, colon, name = env_id.rpartition(":")
     if colon:
         return (
             f"{module!r} must be installed, or be importable (start with PYTHONPATH=. in the folder of its module), "
             f"and must register {name!r} when it is imported."
+        )
+    if recorded_in is not None and env_id not in gymnasium.registry:
+        return (
+            "The script that began this run registered the environment itself. Move the registration to a module, and "
+            f"repeat the call of design() once with the id 'MODULE:{env_id}' and folder={recorded_in!r}; it repeats no "
+            "finished stage. Then this command finds the environment, if MODULE can be imported."
         )
     return (
         "Valid are gymnasium's own environments and those of imported modules. Write MODULE:ENV_ID to import a "

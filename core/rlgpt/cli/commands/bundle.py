@@ -53,15 +53,21 @@ def _shown(bundle: Bundle) -> Iterator[str]:
 
 
 def _check(bundle: Bundle) -> int:
-    """Lint each source of the bundle. Lint needs the primitives of the bundle's task; if its plugin is not installed,
-    the sources are not linted.
+    """Lint each source of the bundle. Lint needs the primitives of the bundle's task; if the task has no plugin, or its
+    plugin is not installed, the sources are not linted.
     """
     from rlgpt.plugin import PluginManager
     from rlgpt.plugin.library import library_of
     from rlgpt.sandbox import Library, faults
 
     library, where = Library(primitives=(), view=()), ""
-    if bundle.tested_on is not None:
+    if bundle.world is not None:
+        say(
+            "not linted: design() made this bundle for an environment without a plugin. In Python, rlgpt.extend(env, "
+            "actions=BUNDLE) lints it for an environment.",
+            sys.stderr,
+        )
+    elif bundle.tested_on is not None:
         try:
             plugin, task = PluginManager().task(bundle.tested_on.task)
             library, where = library_of(plugin, task), f" against {task.id}"
@@ -75,5 +81,5 @@ def _check(bundle: Bundle) -> int:
     parts = [f"{len(bundle.actions)} actions", f"{len(bundle.functions)} functions"]
     parts += [f"{len(predicates)} sub-goals"] if predicates else []
     bad = "a bundle whose code has faults" if found else "a valid bundle"
-    say(f"{bad}: {', '.join(parts)}{where}, {len(found)} faults")
+    say(f"{bad}: {', '.join(parts)}{where}, {f'{len(found)} faults' if where else 'not linted'}")
     return int(bool(found))
