@@ -2,6 +2,7 @@
 episodes of random and of idle actions before the run) and records them.
 """
 
+import functools
 import json
 from pathlib import Path
 from typing import Any
@@ -152,9 +153,8 @@ def test_trial_of_design_warns_about_info_keys_that_no_step_reports_and_a_consta
         ({"success": "arrived and not crashd"}, None),
         ({"success": "info.retrun >= 3"}, None),
         ({"success": "arived", "trial": 0}, None),
-        ({"success": "reported else crashd", "make": lambda: Road(says="success")}, None),
+        ({"success": "reported else crashd", "make": functools.partial(Road, says="success")}, None),
     ],
-    ids=str,
 )
 def test_rule_with_a_misspelt_key_is_refused_if_the_environment_would_have_reported_the_key(
     given: dict[str, Any], says: str | None, tmp_path: Path

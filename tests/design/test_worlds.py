@@ -19,7 +19,7 @@ from rlgpt.runs import Run
 from words import speaker, text
 from worlds import WORLDS
 
-NEEDS = {"doorkey": "minigrid", "lunar_lander": "Box2D", "breakout": "ale_py"}
+NEEDS = {"doorkey": "minigrid", "lunar_lander": "Box2D", "fetch_slide": "gymnasium_robotics", "breakout": "ale_py"}
 TELLS = {
     "doorkey": """
         one of 'left', 'right', 'forward', 'pickup'
@@ -39,6 +39,10 @@ TELLS = {
         at least 200
         1000 primitive steps
         100 * |angle|""",
+    "fetch_slide": """
+        no effect: the fingers are locked
+        position of the puck minus that of the gripper, m
+        50 primitive steps""",
     "breakout": """
         'noop', 'fire', 'right', 'left'
         in pixels from the top left of 84 x 84
