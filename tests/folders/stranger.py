@@ -29,7 +29,7 @@ from rlgpt.testing.llm import FakeLLM
 TASK = TASKS["grid/key"]
 CANARY = "canary-4711-private"
 """A text in the user's private files. No command may write this text anywhere."""
-SETTINGS = {"budget": 300, "iterations": 1, "repairs": 0, "selection_episodes": 1, "report_episodes": 1, "traces": 1}
+SETTINGS = {"budget": 400, "iterations": 1, "repairs": 0, "selection_episodes": 1, "report_episodes": 1, "traces": 1}
 WALK = """
 def run():
     view = yield observe()

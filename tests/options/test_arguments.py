@@ -292,7 +292,7 @@ def test_view_keeps_the_key_names_of_a_dict_observation() -> None:
         extend(env, [PUSH], observations=["x", "y"])
     picture = gym.spaces.Box(0, 255, (9, 9), np.uint8)
     grid = gym.wrappers.TransformObservation(cartpole(), lambda seen: np.zeros((9, 9), np.uint8), picture)
-    with pytest.raises(ConfigError, match=r"code sees it as .*\. Leave observations= out.*docs="):
+    with pytest.raises(ConfigError, match=r"code sees it as .*\. Leave the names out; .* goes into docs"):
         extend(grid, [PUSH], observations={"state": "position"})
 
 

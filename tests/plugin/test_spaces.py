@@ -206,5 +206,5 @@ def test_discrete_observation_is_a_number_for_code_and_one_hot_for_a_policy() ->
 def test_observation_codec_refuses_labels_that_do_not_fit_the_space() -> None:
     with pytest.raises(ConfigError, match="needs 2 different observation labels, got 1"):
         ObservationCodec(spaces.Box(0, 1, (2,)), ["a"])
-    with pytest.raises(ConfigError, match="Box, or the parts of a Dict; this observation is Discrete"):
+    with pytest.raises(ConfigError, match="Box, or for the parts of a Dict; this observation is Discrete"):
         ObservationCodec(spaces.Discrete(2), ["a"])
