@@ -106,7 +106,7 @@ def _run(ctx: LoopContext) -> Result:
     if (played := steps.total - steps.training) > ctx.settings.budget:
         ctx.observer.message(
             f"the run took {played:,} primitive steps without training, more than its budget={ctx.settings.budget:,}: "
-            f"rehearsals took {steps.rehearsal:,} of them, and an episode that begins is finished"
+            f"rehearsals took {steps.rehearsal:,} of them, and every episode is played to its end"
         )
     mode = report.evaluation.mode
     kept = {"code": "code", "tuned": "tuned code"}.get(mode, f"{mode} policy")

@@ -159,15 +159,15 @@ class ExtendedSpace:
                 raise UnknownNameError(f"parameter of {name!r}", key, declared)
             place = self._slices[index].start + declared.index(key)
             low, high = self._parameters[place].low, self._parameters[place].high
-            fault = ConfigError(
-                f"parameter {key!r} of {name!r} is {value!r:.80}; give a number from {low:g} to {high:g}."
-            )
             try:
                 vector[place] = value
+                inside = np.float32(low) <= vector[place] <= np.float32(high)
             except (TypeError, ValueError):
-                raise fault from None
-            if not np.float32(low) <= vector[place] <= np.float32(high):
-                raise fault
+                inside = np.False_
+            if not inside:
+                raise ConfigError(
+                    f"parameter {key!r} of {name!r} is {value!r:.80}; give a number from {low:g} to {high:g}."
+                )
         return self._whole(self._offset + index, self._base_values(self._filler), vector)
 
     def write_base(self, low_level: Any) -> Any | None:

@@ -107,7 +107,7 @@ class AttributeStates(StateCodec):
     for example in a C library or a global variable. The plugin contract and the function :func:`holds` detect state
     that the codec does not save.
 
-    The codec saves also the attributes with the settings of a task, unless ``constants`` contains their names. A state
+    The codec also saves the attributes with the settings of a task, unless ``constants`` contains their names. A state
     that the codec restores in an environment of another task or with other settings then changes these attributes, and
     they stay changed after a reset. (The function :func:`restore_episode` refuses states of other tasks.)
 

@@ -128,7 +128,7 @@ class Stage:
 
 
 class _Endless(BaseException):
-    """Raised in a primitive that computes for too long. It is no Exception, so that the primitive does not catch it."""
+    """Raised in a primitive that computes for too long. It is not an Exception, so the primitive does not catch it."""
 
 
 @contextmanager
