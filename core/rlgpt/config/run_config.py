@@ -158,15 +158,19 @@ class RunConfig(LoopSettings):
         default=True, description="whether to film one episode of the best iteration, if frames can be rendered"
     )
     setup: SetupOverrides = Field(default=SetupOverrides(), description="fields of the RL setup that the user fixes")
-    hyperparameters: HyperparameterOverrides = HyperparameterOverrides()
+    hyperparameters: HyperparameterOverrides = Field(
+        default=HyperparameterOverrides(), description="settings of the learning; --cfg shows them if a task is given"
+    )
     fixed_hyperparameters: tuple[str, ...] | None = Field(
         default=None,
         description="hyperparameters that the user set, which no RL setup changes; set when the run begins",
     )
-    agents: AgentsConfig = AgentsConfig()
+    agents: AgentsConfig = Field(default=AgentsConfig(), description="the team of agents")
     planner: PlannerConfig = Field(default=PlannerConfig(), description="the planner, which divides a long task")
-    trainer: Component = Component(name="ppo")
-    llm: LLMSettings = LLMSettings()
+    trainer: Component = Field(
+        default=Component(name="ppo"), description="learns the policy; --cfg shows its settings if a task is given"
+    )
+    llm: LLMSettings = Field(default=LLMSettings(), description="the language model; `llm.kind=replay` needs none")
     sandbox: SandboxLimits = Field(default=SandboxLimits(), description="limits of coded actions")
     observers: Mapping[str, Component | None] = Field(
         default={"progress": Component(), "jsonl": Component()},

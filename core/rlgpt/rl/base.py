@@ -42,20 +42,28 @@ class Hyperparameters(Value):
     have upper bounds, so that settings from an untrusted source cannot use up the memory.
     """
 
-    num_envs: int = Field(default=8, ge=1, le=4096)
+    num_envs: int = Field(default=8, ge=1, le=4096, description="number of environments that collect a rollout")
     num_steps: int = Field(default=64, ge=1, le=100_000, description="decisions of each environment between updates")
-    minibatch_size: int = Field(default=64, ge=1, le=1_000_000)
-    update_epochs: int = Field(default=8, ge=1, le=1000)
-    learning_rate: float = Field(default=3e-4, gt=0)
-    gae_lambda: float = Field(default=0.95, ge=0, le=1)
-    clip_coef: float = Field(default=0.2, gt=0)
-    vf_coef: float = Field(default=0.5, ge=0)
-    ent_coef: float = Field(default=0.0, ge=0)
-    max_grad_norm: float = Field(default=1.0, gt=0)
-    initial_std: float = Field(default=0.6, gt=0)
-    hidden: tuple[Annotated[int, Field(ge=1, le=8192)], ...] = Field(default=(64, 64), max_length=8)
-    normalize_observations: bool = True
-    normalize_returns: bool = True
+    minibatch_size: int = Field(default=64, ge=1, le=1_000_000, description="decisions of each gradient step")
+    update_epochs: int = Field(default=8, ge=1, le=1000, description="passes through a rollout at each update")
+    learning_rate: float = Field(default=3e-4, gt=0, description="step size of Adam")
+    gae_lambda: float = Field(default=0.95, ge=0, le=1, description="λ of generalised advantage estimation")
+    clip_coef: float = Field(default=0.2, gt=0, description="ε of PPO: a probability ratio counts up to 1 ± ε")
+    vf_coef: float = Field(default=0.5, ge=0, description="coefficient of the value loss")
+    ent_coef: float = Field(default=0.0, ge=0, description="coefficient of the entropy bonus")
+    max_grad_norm: float = Field(default=1.0, gt=0, description="norm to which a larger gradient is scaled down")
+    initial_std: float = Field(
+        default=0.6, gt=0, description="first standard deviation of continuous heads, where 1 is half of a range"
+    )
+    hidden: tuple[Annotated[int, Field(ge=1, le=8192)], ...] = Field(
+        default=(64, 64), max_length=8, description="units of each hidden layer"
+    )
+    normalize_observations: bool = Field(
+        default=True, description="whether numbers are standardised with their mean and deviation so far"
+    )
+    normalize_returns: bool = Field(
+        default=True, description="whether the value learns returns divided by their standard deviation"
+    )
     semi_markov: bool = Field(
         default=True, description="whether an option of k steps is discounted by gamma^k, not gamma"
     )
