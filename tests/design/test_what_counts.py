@@ -307,6 +307,7 @@ def test_read_measures_accepts_all_forms_of_score_and_metrics(score, metrics, ex
         (3, None, "score is 3, a int"),
         ("-", None, "score has no metric"),
         (None, 3, "metrics is 3"),
+        (None, ["speed", ""], "empty key"),
         (None, {"a": len}, "metrics: 'a' has <built-in function len>"),
         (len, None, "score is <built-in function len>"),
         (None, {"a": {"redcue": "min"}}, "metrics.a.reduce"),

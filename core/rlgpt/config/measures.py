@@ -53,6 +53,8 @@ def _metrics(metrics: Any) -> dict[str, Metric]:
     if isinstance(metrics, str) or not isinstance(metrics, Mapping | Sequence):
         raise ConfigError(f"metrics is {metrics!r:.80}. {_METRICS}")
     given = dict(metrics) if isinstance(metrics, Mapping) else dict.fromkeys(map(str, metrics))
+    if not all(given):
+        raise ConfigError(f"metrics has the empty key ''. {_METRICS}")
     taken: set[str] = {RETURN}
     free = FreeNames(taken)
     found: dict[str, Metric] = {}

@@ -52,5 +52,8 @@ def refuse_misspelt(trial: Trial, task: Task, plugin: GenericPlugin, *, own_limi
 
 def _refuse(rule: str, key: str, names: Sequence[str], trial: Trial) -> None:
     if alike(key, names):
-        hint = f"No step of the trial reported info[{key!r}]; if the environment reports it later, set trial=0."
+        hint = (
+            f"No step of the trial reported info[{key!r}]; if the environment reports it later, set trial=0 (on the "
+            "command line, --trial 0)."
+        )
         raise UnknownNameError(f"key of {rule}", key, {*names, *trial.keys}, hint)

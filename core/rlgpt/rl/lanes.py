@@ -209,7 +209,7 @@ class LaneVector(Vector):
             if lane in self._ended:
                 found[lane] = self._joined(lane, seen, self._begun(lane, info))
                 continue
-            began = self._logs[lane].add(info)
+            began = self._decided(lane, info)
             over = arrival.terminated or arrival.truncated
             transition = Transition(
                 seen,
@@ -232,6 +232,13 @@ class LaneVector(Vector):
             else:
                 found |= {lane: self._joined(lane, *start) for lane, start in self._begin(waiting).items()}
         return found
+
+    def _decided(self, lane: int, info: Mapping[str, Any]) -> str | None:
+        """Log a decision.
+
+        :returns: the name of the action whose call began; None if no call began.
+        """
+        return self._logs[lane].add(info)
 
     def _ended_episode(self, lane: int) -> dict[str, Any]:
         return {**self._logs[lane].figures(), "base_only": self._base_only[lane]}

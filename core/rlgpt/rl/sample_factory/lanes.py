@@ -4,8 +4,7 @@ batch simulator (:meth:`rlgpt.rl.lanes.LaneVector.open`).
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,6 @@ from numpy.typing import NDArray
 
 from rlgpt.domain import Verdict
 from rlgpt.errors import PluginError
-from rlgpt.options import Arrival
-from rlgpt.options.violations import CallCounts
 from rlgpt.rl.base import Hyperparameters
 from rlgpt.rl.base_only import Masks
 from rlgpt.rl.lanes import LaneVector
@@ -37,27 +34,21 @@ class SharedLaneVector(LaneVector):
     def __init__(self, *args: Any, rule: SharedQuarantine, **more: Any) -> None:
         super().__init__(*args, **more)
         self._rule = rule
-        self._calls: defaultdict[int, CallCounts] = defaultdict(CallCounts)
 
-    def _transitions(self, arrivals: Sequence[Arrival]) -> dict[int, Transition]:
-        for arrival in arrivals:
-            called = self._calls[arrival.lane].add(arrival.info)
-            self._rule.record(arrival.info.get("verdicts", ()), called)
-        if any(a.terminated or a.truncated for a in arrivals):
-            self._mask()
-        return super()._transitions(arrivals)
+    def _decided(self, lane: int, info: Mapping[str, Any]) -> str | None:
+        began = super()._decided(lane, info)
+        self._rule.record(info.get("verdicts", ()), began)
+        return began
 
-    def _begin(self, lanes: Iterable[int]) -> dict[int, tuple[Observation, tuple[Verdict, ...]]]:
-        self._mask()
-        begun = super()._begin(lanes)
-        for lane, (_, verdicts) in begun.items():
-            self._calls.pop(lane, None)
-            self._rule.record(verdicts)
-        return begun
-
-    def _mask(self) -> None:
+    def _draw(self, lanes: Iterable[int]) -> dict[int, int]:
         if (masked := self._rule.update()) is not None:
             self.mask(Masks(tuple(masked)))
+        return super()._draw(lanes)
+
+    def _begun(self, lane: int, info: Mapping[str, Any], seed: int | None = None) -> tuple[Verdict, ...]:
+        verdicts = super()._begun(lane, info, seed)
+        self._rule.record(verdicts)
+        return verdicts
 
 
 class SampledLanes:
