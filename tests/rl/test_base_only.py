@@ -174,12 +174,33 @@ def test_training_with_good_code_keeps_it(tmp_path: Path) -> None:
     assert record.curve[-1].usage["shoot"] > 0
 
 
+def test_best_checkpoint_has_the_newest_weights_for_base_only_episodes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rlgpt.rl.training_session.is_best", lambda now, best: now is not None and best is None)
+    trainer = SAC(width=16, batch_size=16)
+    spec = aiming(AWAY.replace("-x", "x").replace("-y", "y"))
+    trainer.train(spec, budget=1_500, seed=0, folder=tmp_path, hyperparameters=Hyperparameters())
+    newest, best = Checkpoint.load(tmp_path), Checkpoint.load_best(tmp_path)
+    assert newest.imitation is not None
+    average = {k.removeprefix("average "): v for k, v in newest.imitation.items() if k.startswith("average ")}
+    same = {name for name, values in average.items() if torch.equal(values, best.weights[name])}
+    assert same >= {name for name in average if name.startswith("base_only.")}
+    assert "critic.first.weight" not in same, "the other weights are those of the best policy with code"
+    assert best.state.decisions < newest.state.decisions
+
+
 def test_training_without_base_only_episodes_does_not_compare(tmp_path: Path) -> None:
     spec = aiming(AWAY)
     trainer = SAC(base_only=0, width=32)
     record = trainer.train(spec, budget=800, seed=0, folder=tmp_path, hyperparameters=Hyperparameters())
     assert record.base_only == ()
     assert PPO().base_only == 0
+    assert not trainer.compares(spec)
+    assert SAC().compares(spec)
+    more = CodedAction(name="wait", doc="Waits.", source=AWAY, max_steps=5)
+    setup = spec.setup.model_copy(update={"base_actions": (), "coded_actions": ("shoot", "wait")})
+    assert not SAC().compares(dataclasses.replace(spec, setup=setup, actions=(*spec.actions, more)))
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.0])

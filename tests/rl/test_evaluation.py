@@ -241,7 +241,7 @@ def test_evaluation_does_not_stop_code_that_starts_after_ten_rounds(tmp_path: Pa
 def test_judge_limits_number_and_length_of_episodes(tmp_path: Path) -> None:
     spec = grid_spec(tmp_path / "count")
     with Judge(spec, limit=7) as judge:
-        found = judge.play(by_policy(Always([0]), greedy=True), range(10), steps=20)
+        found = judge.play(by_policy(Always([0]), "greedy"), range(10), steps=20)
     assert [(e.primitive_steps, e.cut) for e in found.episodes] == [(7, "limit")] * 3
     with Judge(spec, limit=7) as judge:
         assert len(judge.play(by_policy(Always([0])), range(10), steps=0).episodes) == 1, (

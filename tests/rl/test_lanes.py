@@ -121,7 +121,7 @@ def test_evaluation_in_lanes_equals_an_evaluation_in_one_environment(
     """The same episodes, traces, usage and verdicts, for a policy and for code, some of which is stuck."""
     spec = _spec(kind)
     policy = PPO().untrained(spec, seed=0, hyperparameters=SETTINGS)
-    actings = [by_policy(policy), by_policy(policy, greedy=True), by_code(spec.actions, may_stop=True)]
+    actings = [by_policy(policy), by_policy(policy, "greedy"), by_code(spec.actions, may_stop=True)]
     for acting in actings:
         with Judge(spec, traces=traces) as lanes, Judge(_spec(GridPlugin), traces=traces) as one:
             assert lanes.play(acting, range(count)) == one.play(acting, range(count))

@@ -46,13 +46,14 @@ Ending = Literal["base", "returned", "episode", "limit", "violation", "masked", 
 """
 
 
-Mode = Literal["sampled", "sharpened", "greedy", "code", "tuned"]
+Mode = Literal["sampled", "sharpened", "greedy", "base_only", "code", "tuned"]
 """How actions are chosen in an episode.
 
 - ``sampled``: the actions are samples from the probabilities of a policy.
 - ``sharpened``: the actions are samples after each probability of a policy was raised to a power (the setting
   ``sharpness``).
 - ``greedy``: the actions are the most likely choices of a policy.
+- ``base_only``: as ``greedy``, but all coded actions are masked.
 - ``code``: the plan's coded actions run in their order, without a policy.
 - ``tuned``: as ``code``, but the parameters have the values that the parameter search found, instead of their defaults.
 """

@@ -119,6 +119,13 @@ class Iteration(Value):
         return best if _is_better(best, policy) or _worth(best) > _worth(policy) else policy
 
     @property
+    def masked(self) -> tuple[str, ...]:
+        """Names of the coded actions and coded functions that the iteration's policy does not use in its best mode."""
+        quarantined = () if self.training is None else self.training.masked
+        coded = self.setup.coded_actions if self.evaluation.mode == "base_only" else ()
+        return (*quarantined, *(name for name in coded if name not in quarantined))
+
+    @property
     def tuned_actions(self) -> tuple[CodedAction, ...]:
         """The coded actions with the parameter values that the parameter search of the training found."""
         search = None if self.training is None else self.training.search

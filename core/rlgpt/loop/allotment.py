@@ -108,7 +108,7 @@ class Allotment:
 
         :param here: primitive steps of the current iteration so far, including steps whose results were lost in a kill.
         :param with_code: whether the policy competes with code in the race after the training.
-        :param modes: number of modes in which the policy is judged (sampled, sharpened, greedy).
+        :param modes: number of modes in which the policy is judged (:data:`rlgpt.domain.events.Mode`).
         :param tuned: whether tuned code may be a further candidate of the race after the training.
         :param last: whether the current iteration is the last iteration, which gets all remaining steps.
         """

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rlgpt.agents.build import Agents
-from rlgpt.domain import CodedReward, Evaluation, Iteration, Mode, RLSetup, Task, TrainingRecord, World
+from rlgpt.domain import CodedReward, Evaluation, Iteration, Mode, RLSetup, Task, World
 from rlgpt.executors import MakeExecutor
 from rlgpt.executors.local import InProcess
 from rlgpt.loop.allotment import Allotment
@@ -101,9 +101,10 @@ class LoopContext:
         """An evaluation without episodes, for an iteration that has no code to play."""
         return Evaluation(mode="code", episodes=(), has_success=bool(self.task.success), score=self.task.score)
 
-    def spec(self, setup: RLSetup, code: Code, training: TrainingRecord | None = None) -> EnvSpec:
-        """The recipe of the environment for the training and the evaluation of an iteration. Names that were
-        masked in ``training`` stay masked.
+    def spec(self, setup: RLSetup, code: Code, masked: tuple[str, ...] = ()) -> EnvSpec:
+        """The recipe of the environment for the training and the evaluation of an iteration.
+
+        :param masked: names of coded actions that are masked, and of coded functions that are not called.
 
         Coded reward terms that ``setup`` does not name are left out of the recipe, because nothing uses their values.
         """
@@ -113,7 +114,7 @@ class LoopContext:
             code.actions,
             self.factory,
             self.sandbox_limits.model_dump(),
-            training.masked if training else (),
+            masked,
             tuple(f for f in code.functions if not isinstance(f, CodedReward) or f.name in setup.reward_weights),
         )
 
@@ -124,7 +125,7 @@ class LoopContext:
         were quarantined in the policy's training are not masked.
         """
         code = Code(best.kept_actions, best.functions)
-        return self.spec(best.setup, code, None if best.kept.is_code else best.training)
+        return self.spec(best.setup, code, () if best.kept.is_code else best.masked)
 
     def evaluate_kept(
         self, best: Iteration, *, seeds: Sequence[int], mode: Mode | None = None, on_frame: OnFrame | None = None

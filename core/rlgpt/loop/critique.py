@@ -7,7 +7,7 @@ from rlgpt.domain import Critique, Iteration, Steps
 from rlgpt.loop.code import Code, Tried
 from rlgpt.loop.context import LoopContext
 from rlgpt.loop.frames import film
-from rlgpt.loop.kept import acting
+from rlgpt.rl.acting import by_policy
 from rlgpt.rl.evaluation import Judge, evaluate_code
 from rlgpt.rl.play import OnFrame
 
@@ -60,7 +60,7 @@ def _film_first_episode(ctx: LoopContext, last: Iteration) -> tuple[tuple[str, .
     if not ctx.agents.critic.supports_vision:
         return (), 0
     evaluation = last.evaluation
-    spec = ctx.spec(last.setup, Code(last.actions, last.functions), last.training)
+    spec = ctx.spec(last.setup, Code(last.actions, last.functions), last.masked)
     seeds, count, before = ctx.seeds.selection(1), ctx.book.counting("selection"), ctx.book.total
 
     def play(on_frame: OnFrame) -> object:
@@ -68,7 +68,7 @@ def _film_first_episode(ctx: LoopContext, last: Iteration) -> tuple[tuple[str, .
             return evaluate_code(spec, last.actions, seeds=seeds, on_frame=on_frame, on_step=count)
         policy = ctx.policy(spec, last.index, trained=last.training is not None)
         with Judge(spec, on_frame=on_frame, on_step=count) as judge:
-            return judge.play(acting(policy, evaluation.mode, evaluation.sharpness), seeds)
+            return judge.play(by_policy(policy, evaluation.mode, evaluation.sharpness), seeds)
 
     frames, why_none = film(play)
     if why_none:

@@ -14,11 +14,10 @@ from rlgpt.agents.base import History
 from rlgpt.domain import CodedAction, Evaluation, Mode, Steps, TrainingRecord
 from rlgpt.loop.code import Tried
 from rlgpt.loop.context import LoopContext
-from rlgpt.loop.kept import acting
 from rlgpt.loop.observer import outcome
 from rlgpt.loop.selection import CODE, TUNED, Block, Selection
 from rlgpt.loop.spending import Purpose, steps_of
-from rlgpt.rl.acting import by_code, code_spec
+from rlgpt.rl.acting import by_code, by_policy, code_spec
 from rlgpt.rl.base import EnvSpec
 from rlgpt.rl.evaluation import Judge, together
 from rlgpt.rl.play import Acting
@@ -117,7 +116,8 @@ class Judging:
         here: Steps,
     ) -> Selected:
         """Race the policy against code on the selection seeds. If ``training`` is None, an untrained policy takes part
-        in the race.
+        in the race. If the training had base-only episodes and did not mask the coded actions, the policy of these
+        episodes takes part in the race as a further mode of the policy (``base_only``).
 
         If code was played, and the parameter search of the training found values that differ from the defaults, tuned
         code is a further candidate. Tuned code is the same coded actions with the found values as the defaults of their
@@ -128,7 +128,8 @@ class Judging:
         ctx = self.ctx
         if (old := ctx.run.stage(f"{self._folder}/evaluation", Evaluation)) is not None:
             return Selected(code, old, ())  # An earlier version of rlgpt began this run.
-        judged = replace(spec, quarantined=training.masked if training else ())
+        masked = training.masked if training else ()
+        judged = replace(spec, quarantined=masked)
         ctx.observer.stage("select", episodes=ctx.settings.selection_episodes)
         policy = ctx.policy(judged, len(self.history), trained=training is not None)
         count = ctx.book.counting("selection")
@@ -138,8 +139,13 @@ class Judging:
             limit, traces = ctx.allotment.limit, ctx.settings.traces
             judge = judges.enter_context(Judge(judged, traces=traces, limit=limit, on_step=count))
             players: dict[str, tuple[Judge, Acting]] = {
-                mode: (judge, acting(policy, mode, ctx.settings.sharpness)) for mode in modes
+                mode: (judge, by_policy(policy, mode, ctx.settings.sharpness)) for mode in modes
             }
+            if training is not None and not training.base_only and ctx.trainer.compares(spec):
+                without = replace(spec, quarantined=(*masked, *spec.setup.coded_actions))
+                base_judge = judges.enter_context(Judge(without, traces=traces, limit=limit, on_step=count))
+                base_policy = ctx.policy(without, len(self.history), trained=True)
+                players["base_only"] = (base_judge, by_policy(base_policy, "base_only"))
             if code is not None:
                 players[CODE] = (judges.enter_context(self._code_judge(spec)), self._by_code(spec.actions))
                 if (tuned := _tuned(spec, training)) is not None:

@@ -13,7 +13,7 @@ from rlgpt.executors import Executor, Job, Work
 from rlgpt.rl.acting import by_policy
 from rlgpt.rl.base import EnvSpec, Policy
 from rlgpt.rl.evaluation import Judge, evaluate_code, together
-from rlgpt.rl.play import Acting, OnFrame
+from rlgpt.rl.play import OnFrame
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def play_kept(job: KeptJob, on_frame: OnFrame | None = None) -> Evaluation:
     if job.policy is None:
         return evaluate_code(job.spec, job.spec.actions, seeds=job.seeds, mode=job.mode, on_frame=on_frame)
     with Judge(job.spec, on_frame=on_frame) as judge:
-        return judge.play(acting(job.policy(), job.mode, job.sharpness), job.seeds)
+        return judge.play(by_policy(job.policy(), job.mode, job.sharpness), job.seeds)
 
 
 def play_on(executor: Callable[[Work[KeptJob, Evaluation]], Executor[KeptJob, Evaluation]], job: KeptJob) -> Evaluation:
@@ -59,13 +59,6 @@ def play_on(executor: Callable[[Work[KeptJob, Evaluation]], Executor[KeptJob, Ev
         for done, part in workers.results():
             parts[done.number] = part
     return together([parts[number] for number in sorted(parts)], traces=0)
-
-
-def acting(policy: Policy, mode: Mode, sharpness: float | None) -> Acting:
-    """A function that chooses actions as ``policy`` does in ``mode``. Only the mode ``sharpened`` uses the argument
-    ``sharpness``.
-    """
-    return by_policy(policy, greedy=mode == "greedy", sharpness=(sharpness or 1.0) if mode == "sharpened" else 1.0)
 
 
 def _shares(seeds: Sequence[int], workers: int) -> list[tuple[int, ...]]:

@@ -159,7 +159,7 @@ def _added(ctx: LoopContext, library: SkillLibrary, brief: Brief, proved: Proved
         horizon=proved.horizon,
         mode="code" if kept.is_code else kept.mode,  # The bundle of tuned code has the found values as defaults.
         sharpness=kept.sharpness,
-        quarantined=best.training.masked if best.training is not None and not kept.is_code else (),
+        quarantined=() if kept.is_code else best.masked,
         plugin=found.distribution,
         version_of_plugin=found.version,
         needs=needs_of(ctx.task.plugin, brief.base_space, ctx.library, bundle.actions, bundle.functions),

@@ -167,14 +167,17 @@ class Stages:
         """Whether a training with ``spec`` may begin with a parameter search (:meth:`Trainer.searches`)."""
         return self._warm_start(spec) is None and self.ctx.trainer.searches(spec)
 
-    def training_steps(self, here: Steps, *, with_code: bool = True, tuned: bool = False, last: bool = False) -> int:
+    def training_steps(
+        self, here: Steps, *, with_code: bool = True, tuned: bool = False, base_only: bool = False, last: bool = False
+    ) -> int:
         """Number of primitive steps of a training that would begin now.
 
         :param here: the primitive steps of the current iteration so far.
         :param tuned: whether tuned code may be a candidate of the race after this training.
+        :param base_only: whether the policy may also be judged in the mode ``base_only``.
         :param last: whether the current iteration is the last iteration.
         """
-        modes = len(self.ctx.settings.modes(trained=True))
+        modes = len(self.ctx.settings.modes(trained=True)) + base_only
         return self.ctx.allotment.training(self.history, here, with_code=with_code, tuned=tuned, modes=modes, last=last)
 
     def is_worth_training(self, code: Evaluation | None, setup: RLSetup, here: Steps, *, last: bool) -> bool:

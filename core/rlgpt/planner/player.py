@@ -52,7 +52,7 @@ class Actor:
     def acting(self) -> Acting:
         if self.policy is None:
             return by_code(self.spec.actions, may_stop=True)
-        return by_policy(self.policy, greedy=self.mode == "greedy", sharpness=self.sharpness)
+        return by_policy(self.policy, self.mode, self.sharpness)
 
     @property
     def played(self) -> EnvSpec:

@@ -16,18 +16,21 @@ from rlgpt.rl.play import Acting, Chooser
 from rlgpt.rl.policy_lane import Observation, PolicyFormat
 
 
-def by_policy(policy: Policy, *, greedy: bool = False, sharpness: float = 1.0) -> Acting:
+def by_policy(policy: Policy, mode: Mode = "sampled", sharpness: float | None = None) -> Acting:
     """Make the way to act by a policy.
 
-    :param greedy: whether the policy takes its most likely choices instead of samples.
-    :param sharpness: the power to which each probability is raised before a sample is drawn.
+    :param mode: the mode in which the policy acts. In the mode ``base_only``, the recipe of the environment must mask
+        the coded actions.
+    :param sharpness: in the mode ``sharpened``, the power to which each probability is raised before a sample is drawn.
+        In the other modes, ``sharpness`` is ignored.
     """
+    power = (sharpness or 1.0) if mode == "sharpened" else 1.0
 
     def chooser(form: PolicyFormat) -> Chooser:
-        return lambda observation, rng: policy.act(observation, greedy=greedy, rng=rng, sharpness=sharpness)
+        greedy = mode in ("greedy", "base_only")
+        return lambda observation, rng: policy.act(observation, greedy=greedy, rng=rng, sharpness=power)
 
-    mode: Mode = "greedy" if greedy else "sampled" if sharpness == 1 else "sharpened"
-    return Acting(mode, chooser, 1.0 if greedy else sharpness)
+    return Acting(mode, chooser, power)
 
 
 def by_code(actions: Sequence[CodedAction], *, may_stop: bool = False, mode: Mode = "code") -> Acting:

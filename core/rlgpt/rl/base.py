@@ -210,6 +210,13 @@ class Trainer(ABC):
         """
         return False
 
+    def compares(self, spec: EnvSpec) -> bool:
+        """Whether a training with ``spec`` also learns to act without coded actions (:mod:`rlgpt.rl.base_only`). After
+        such a training, the policy without coded actions races against code and the policy with coded actions. By
+        default, a trainer does not compare.
+        """
+        return False
+
     def on(self, executor: MakeExecutor) -> Trainer:
         """A trainer with the same settings that may use the workers of an executor, for example on other machines. By
         default, a trainer does not use an executor.

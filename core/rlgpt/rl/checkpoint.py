@@ -114,18 +114,27 @@ class Checkpoint:
         :param best: weights of the network, with which this checkpoint is also written as the best checkpoint of the
             training so far; None if this checkpoint is not the best one.
         """
-        content = {
-            "state": self.state.model_dump_json(),
-            "weights": self.weights,
-            "optimizer": self.optimizer,
-            "generator": self.generator,
-        }
-        files = Folder(folder, TrainingFolderError)
+        content, files = self._content, Folder(folder, TrainingFolderError)
         if best is not None:
             files.write(BEST, _packed({**content, "weights": best}))
         if self.imitation is not None:
             content["imitation"] = dict(self.imitation)
         files.write(FILE, _packed(content))
+
+    def update_best(self, folder: Path, weights: Mapping[str, torch.Tensor]) -> None:
+        """Write this checkpoint, with some other weights, as the best checkpoint."""
+        content = {**self._content, "weights": {**self.weights, **weights}}
+        Folder(folder, TrainingFolderError).write(BEST, _packed(content))
+
+    @property
+    def _content(self) -> dict[str, Any]:
+        """The content of the file without the tensors of :attr:`imitation`."""
+        return {
+            "state": self.state.model_dump_json(),
+            "weights": self.weights,
+            "optimizer": self.optimizer,
+            "generator": self.generator,
+        }
 
     @classmethod
     def load_best(cls, folder: Path) -> Checkpoint:

@@ -44,8 +44,9 @@ def evaluate(
     :param on_frame: a function that gets each frame. If ``on_frame`` is given, the environment renders ``rgb_array``.
     :param on_step: a function that is called at every primitive step.
     """
+    mode: Mode = "greedy" if greedy else "sampled" if sharpness == 1 else "sharpened"
     with Judge(spec, traces=traces, on_frame=on_frame, on_step=on_step) as judge:
-        return judge.play(by_policy(policy, greedy=greedy, sharpness=sharpness), seeds)
+        return judge.play(by_policy(policy, mode, sharpness), seeds)
 
 
 def evaluate_code(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from rlgpt.errors import ConfigError
 from rlgpt.executors.base import Executor, MakeExecutor
 from rlgpt.rl.actor_learner import ActorLearner
 from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy, Progress, Trainer, refuse_unpicklable
+from rlgpt.rl.base_only import can_compare
 from rlgpt.rl.checkpoint import Checkpoint, Returns, TrainingState
 from rlgpt.rl.collecting import ExecutorSource, RolloutSource, VectorSource, rollout_executor, vector_of
 from rlgpt.rl.device import Device, check_device, named, resolved, torch_device
@@ -96,6 +98,13 @@ class PPO(Trainer):
         setup = spec.setup
         parameters = any(a.parameters for a in spec.actions if a.name in setup.coded_actions)
         return parameters and self.parameter_search > 0 and (setup.plan_prior > 0 or setup.base_actions == ())
+
+    def compares(self, spec: EnvSpec) -> bool:
+        coded = spec.setup.coded_actions
+        if not (self.base_only and coded):
+            return False
+        with closing(build(spec, seed=0)) as env:
+            return can_compare(coded, env.layout)
 
     def train(
         self,

@@ -15,6 +15,9 @@ from rlgpt.rl.learner import PolicyLearner
 from rlgpt.rl.network import AxisNames, PolicyNetwork
 from rlgpt.rl.step_counter import STEPS_FILE
 
+_BASE_ONLY = "base_only."
+"""The names of the weights of the network for base-only episodes begin with this text."""
+
 _OF_RETURNS = ("value.", "returns.")
 """The weights that depend on the returns: their names begin with one of these texts."""
 
@@ -90,11 +93,26 @@ def restore(checkpoint: Checkpoint, learner: PolicyLearner, generator: torch.Gen
 
 
 def save(
-    folder: Path, state: TrainingState, learner: PolicyLearner, generator: torch.Generator, *, best: bool = False
+    folder: Path,
+    state: TrainingState,
+    learner: PolicyLearner,
+    generator: torch.Generator,
+    *,
+    best: bool = False,
+    comparing: bool = False,
 ) -> None:
+    """Write the newest checkpoint of a training, and the best one if ``best`` is True.
+
+    :param comparing: whether the training compares base-only episodes with others. The best checkpoint is then chosen
+        by the other episodes, so that it always gets the newest weights of the network for base-only episodes.
+    """
     weights, kept = learner.network.state_dict(), learner.imitation.tensors() if learner.imitation else None
+    policy = dict(learner.policy_weights) if best or comparing else {}
+    newest = {name: values for name, values in policy.items() if name.startswith(_BASE_ONLY)}
+    if newest and not best:
+        Checkpoint.load_best(folder).update_best(folder, newest)
     Checkpoint(state, weights, learner.optimizer.state_dict(), generator.get_state(), kept).save(
-        folder, best=learner.policy_weights if best else None
+        folder, best=policy if best else None
     )
 
 
@@ -116,7 +134,7 @@ def take_over(
     """
     own_names = network.axis_names()
     for key, own in network.state_dict().items():
-        if key not in weights or (key.removeprefix("base_only.").startswith(_OF_RETURNS) and not same_returns):
+        if key not in weights or (key.removeprefix(_BASE_ONLY).startswith(_OF_RETURNS) and not same_returns):
             continue
         other = weights[key]
         axes, theirs = own_names.get(key, (None,) * own.dim()), names.get(key, (None,) * own.dim())

@@ -109,7 +109,8 @@ class TrainingSession:
                 source.mask(masks)
             # As long as too few episodes have ended for a comparison, the newest policy is the best one.
             best = best or self._best is None
-            save(self.folder, self._state(), self.learner, self.generator, best=best)
+            comparing = self._is_comparing and self._base_only.since is None
+            save(self.folder, self._state(), self.learner, self.generator, best=best, comparing=comparing)
             stop = progress is not None and point is not None and progress(point)
             if stop or spent >= budget:
                 return True

@@ -120,4 +120,4 @@ def _acting(skill: Skill, spec: EnvSpec) -> Acting:
     from rlgpt.rl.trained import trained_policy
 
     policy = trained_policy(skill.policy, spec)
-    return by_policy(policy, greedy=skill.record.mode == "greedy", sharpness=skill.record.sharpness)
+    return by_policy(policy, skill.record.mode, skill.record.sharpness)
