@@ -58,7 +58,7 @@ class SAC(PPO):
         parameter_search: float = 0.5,
         device: Device = "cpu",
         overlap: bool = False,
-        base_only: float = 0.25,
+        base_only: float = 0.5,
         learning_rate: float = 1e-3,
         updates_per_step: float = 1.0,
         batch_size: int = 128,
