@@ -11,13 +11,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rlgpt.agents.history_text import for_slow
 from rlgpt.domain import Iteration
 from rlgpt.loop import Result, run
+from rlgpt.options import load_bundle
 from rlgpt.planner.context import actor_of
 from rlgpt.rl.base import EnvSpec, Policy
 from rlgpt.rl.evaluation import Judge
 from rlgpt.rl.ppo import PPO
 from rlgpt.runs import Run
+from rlgpt.skills import SkillLibrary
 from rlgpt.testing.counting import counted
 from rlgpt.testing.grid import MOVES, USE
 from story import SETTINGS, context
@@ -67,6 +70,24 @@ def test_run_keeps_the_policy_without_code_if_it_is_best(finished: tuple[Path, R
     assert report is not None
     assert (report.evaluation.mode, report.evaluation.success_rate) == ("base_only", 1.0)
     assert "to_row" not in report.evaluation.usage
+    tested_on = load_bundle(finished[0] / "bundle").tested_on
+    assert tested_on is not None
+    assert tested_on.success_rate == 0.0, "the code of the bundle never succeeds alone"
+
+
+def test_agents_get_to_know_that_the_policy_does_not_use_the_code(finished: tuple[Path, Result]) -> None:
+    text = for_slow(finished[1].history)
+    assert "policy without coded actions: success 1.00" in text
+    assert "masked in the policy" in text
+    assert "chosen in" not in text
+
+
+def test_policy_without_code_does_not_become_a_skill(tmp_path: Path) -> None:
+    library = SkillLibrary(tmp_path / "skills")
+    for coded, skills in ((STAY, 0), (WALK, 1)):
+        settings = ONCE.model_copy(update={"report_episodes": 30})
+        run(context(tmp_path / str(skills), Paired(coded, WALK), settings=settings, skills=library))
+        assert len(library.names()) == skills
 
 
 def test_its_episodes_count_as_selection_within_the_budget(finished: tuple[Path, Result]) -> None:

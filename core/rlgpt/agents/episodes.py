@@ -7,7 +7,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from rlgpt.agents.base import Brief, Outcome
-from rlgpt.agents.rendering import marked, render_found, render_metrics, render_result, render_usage, render_verdicts
+from rlgpt.agents.rendering import (
+    marked,
+    policy_name,
+    render_found,
+    render_metrics,
+    render_result,
+    render_usage,
+    render_verdicts,
+)
 from rlgpt.agents.text import bullets, number
 from rlgpt.agents.traces import render_outline, render_trace
 from rlgpt.domain import Episode, Evaluation, Metric, Trace
@@ -149,7 +157,7 @@ def _parties(outcome: Outcome) -> list[tuple[str, Evaluation]]:
     """
     code_only = outcome.evaluation.mode == "code"
     code = outcome.code_evaluation or (outcome.evaluation if code_only else None)
-    policy = [] if code_only else [(f"The policy ({outcome.evaluation.mode})", outcome.evaluation)]
+    policy = [] if code_only else [(f"The {policy_name(outcome.evaluation)}", outcome.evaluation)]
     tuned = outcome.tuned_evaluation
     search = None if outcome.training is None else outcome.training.search
     found = [] if tuned is None else [(f"{TUNED} ({render_found(search, outcome.actions)})", tuned)]

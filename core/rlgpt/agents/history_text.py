@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from rlgpt.agents.base import History
 from rlgpt.agents.rendering import (
+    policy_name,
     render_attempts,
     render_curve,
     render_findings,
@@ -254,7 +255,7 @@ def _row(it: Iteration) -> str:
         results.append(f"code alone: {render_result(it.code_evaluation)}")
     if it.evaluation.mode != "code":
         reward = f"mean reward {number(it.evaluation.mean_reward)}"
-        results.append(f"policy ({it.evaluation.mode}): {render_result(it.evaluation)}, {reward}")
+        results.append(f"{policy_name(it.evaluation)}: {render_result(it.evaluation)}, {reward}")
     elif it.code_evaluation is None:
         results.append(f"code alone: {render_result(it.evaluation)}")
     if it.tuned_evaluation is not None and it.training is not None:
@@ -293,11 +294,12 @@ def _fate(it: Iteration, name: str, history: History) -> str:
     """Text that says whether an iteration wrote or kept a coded action, and how often the iteration's policy chose the
     action.
     """
+    use = "masked in the policy" if name in it.masked else _share(it.evaluation, name)
     if any(s.name == name and s.keep for s in it.plan.sub_actions):
         wrote = origin(history[: it.index + 1], name)
         where = "the library of skills" if wrote is None else f"iteration {wrote.index + 1}"
-        return f"kept from {where}; {_share(it.evaluation, name)}"
-    return f"{render_attempts(it.rehearsals.get(name, ()), it.actions)}; {_share(it.evaluation, name)}"
+        return f"kept from {where}; {use}"
+    return f"{render_attempts(it.rehearsals.get(name, ()), it.actions)}; {use}"
 
 
 def _share(evaluation: Evaluation, name: str) -> str:

@@ -91,6 +91,11 @@ def render_found(search: SearchRecord | None, actions: Sequence[CodedAction]) ->
     )
 
 
+def policy_name(evaluation: Evaluation) -> str:
+    """The words for a policy in the mode of ``evaluation``."""
+    return "policy without coded actions" if evaluation.mode == "base_only" else f"policy ({evaluation.mode})"
+
+
 def render_result(evaluation: Evaluation) -> str:
     """The result of an evaluation as text, with success rate, mean score and number of episodes. For a task without
     success, the text has only the score; for a task without a score, it has only the success rate.

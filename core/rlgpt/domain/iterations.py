@@ -126,6 +126,11 @@ class Iteration(Value):
         return (*quarantined, *(name for name in coded if name not in quarantined))
 
     @property
+    def keeps_code(self) -> bool:
+        """Whether the kept result uses a coded action: it is code, or a policy that may choose coded actions."""
+        return self.kept.is_code or not set(self.setup.coded_actions) <= set(self.masked)
+
+    @property
     def tuned_actions(self) -> tuple[CodedAction, ...]:
         """The coded actions with the parameter values that the parameter search of the training found."""
         search = None if self.training is None else self.training.search

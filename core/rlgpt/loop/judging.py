@@ -141,8 +141,9 @@ class Judging:
             players: dict[str, tuple[Judge, Acting]] = {
                 mode: (judge, by_policy(policy, mode, ctx.settings.sharpness)) for mode in modes
             }
-            if training is not None and not training.base_only and ctx.trainer.compares(spec):
-                without = replace(spec, quarantined=(*masked, *spec.setup.coded_actions))
+            coded = spec.setup.coded_actions
+            if training is not None and training.compared and not set(coded) <= set(masked):
+                without = replace(spec, quarantined=(*masked, *coded))
                 base_judge = judges.enter_context(Judge(without, traces=traces, limit=limit, on_step=count))
                 base_policy = ctx.policy(without, len(self.history), trained=True)
                 players["base_only"] = (base_judge, by_policy(base_policy, "base_only"))

@@ -140,13 +140,14 @@ def _unfinished_iteration(ctx: LoopContext, history: History) -> Steps:
 
 
 def _bundle(ctx: LoopContext, best: Iteration, report: Report, steps: Steps) -> Bundle:
+    evaluation = report.evaluation if best.keeps_code else best.code_evaluation or ctx.unplayed()
     return Bundle(
         actions=best.kept_actions,
         functions=best.functions,
         setup=best.setup,
         plan=best.plan,
         world=ctx.world,
-        tested_on=tested_on(ctx, report.evaluation, steps, read_exchanges(ctx.run.folder / "llm.jsonl")),
+        tested_on=tested_on(ctx, evaluation, steps, read_exchanges(ctx.run.folder / "llm.jsonl")),
     )
 
 

@@ -115,6 +115,9 @@ def add_proved(ctx: LoopContext, brief: Brief, proved: Proved) -> None:
     :param brief: the brief with the skills that were offered.
     """
     assert ctx.skills is not None, "the caller has checked it"
+    if not proved.best.keeps_code:
+        ctx.observer.message("no skill is added, because the kept policy uses no coded action")
+        return
     try:
         id = _added(ctx, ctx.skills, brief, proved)
         for skill in _used(proved.best, brief.skills):

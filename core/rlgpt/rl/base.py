@@ -211,9 +211,9 @@ class Trainer(ABC):
         return False
 
     def compares(self, spec: EnvSpec) -> bool:
-        """Whether a training with ``spec`` also learns to act without coded actions (:mod:`rlgpt.rl.base_only`). After
-        such a training, the policy without coded actions races against code and the policy with coded actions. By
-        default, a trainer does not compare.
+        """Whether a training with ``spec`` also learns to act without coded actions (:mod:`rlgpt.rl.base_only`). If the
+        training does not mask the coded actions, the policy without coded actions then races against code and the
+        policy with coded actions, for which a run reserves steps. By default, a trainer does not compare.
         """
         return False
 
@@ -273,7 +273,8 @@ class Trainer(ABC):
         never runs code from the folder.
 
         :param folder: the folder of a training, finished or not.
-        :param spec: the recipe with which the policy was trained.
+        :param spec: the recipe with which the policy was trained. It may mask further coded actions; if it masks all of
+            them, and the trainer has another policy for base-only episodes (:meth:`compares`), that policy is loaded.
         :raises TrainerError: ``folder`` contains no policy, or the policy does not fit ``spec``.
         """
 

@@ -3,7 +3,7 @@
 A *base-only episode* is a training episode in which all coded actions are masked. A training compares the newest
 base-only episodes with the newest other episodes. If base-only episodes are better, all later episodes are base-only.
 The policy of the base-only episodes learns also from the primitive steps of the other episodes
-(:mod:`rlgpt.rl.primitive_steps`), so it needs few base-only episodes.
+(:mod:`rlgpt.rl.primitive_steps`).
 """
 
 from __future__ import annotations

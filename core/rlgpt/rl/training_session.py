@@ -177,6 +177,7 @@ class TrainingSession:
             verdicts=stats.verdicts,
             quarantined=stats.quarantined,
             base_only=self.spec.setup.coded_actions if self._base_only.since is not None else (),
+            compared=self._compares,
             search=None if self._search is None else self._search.record(self.learner.network.layout),
         )
 

@@ -106,8 +106,8 @@ class SkillRecord(Result):
     :ivar horizon: maximal number of primitive steps of an episode of the skill; None for the horizon of the task.
     :ivar mode: whether the skill acts by its code or by the policy that is stored with the skill.
     :ivar sharpness: exponent of the policy's probabilities; with the exponent 1, the probabilities do not change.
-    :ivar quarantined: names of the coded actions that the policy may not choose, because their code failed during the
-        training.
+    :ivar quarantined: names of the coded actions that the policy may not choose, and of the coded functions that are
+        not called.
     :ivar plugin: name of the distribution whose plugin the run used.
     :ivar version_of_plugin: version of this distribution.
     :ivar needs: the primitives and keys of the view that the code of the skill uses.

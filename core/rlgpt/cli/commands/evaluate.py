@@ -149,7 +149,7 @@ def _line(e: Evaluation) -> str:
     """A line with the figures of an evaluation, and a line for each metric of the task."""
     from rlgpt.report.figures import mean_score, metric_figures, score_name
 
-    figures = [f"{e.mode:<8}"]
+    figures = [f"{e.mode:<9}"]
     if e.has_success:
         figures.append(f"success {e.success_rate:.2f}")
     if e.score is not None:
