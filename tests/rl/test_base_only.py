@@ -30,7 +30,7 @@ NOISE = np.random.default_rng(0).normal(size=200)
 
 
 def episode(worth: float, *, base_only: bool, success: bool = False) -> dict[str, Any]:
-    return {"score": worth, "total_reward": 0.0, "success": success, "base_only": base_only}
+    return {"score": worth, "total_reward": 0.0, "success": success, "base_only": base_only, "primitive_steps": 30}
 
 
 def compared(base_only: list[float], others: list[float], *, maximize: bool = True) -> BaseOnly:
@@ -50,6 +50,21 @@ def test_the_seed_of_an_episode_decides_whether_it_is_base_only(seed: int, one: 
     assert more.is_base_only(seed) or not masks.is_base_only(seed), "a larger share keeps the base-only episodes"
     assert not Masks((), ("walk",), 0.0).is_base_only(seed)
     assert Masks((), ("walk",), 1.0).is_base_only(seed)
+
+
+@given(st.integers(0, 2**31), st.floats(0, 1), st.integers(0, 100))
+def test_only_a_base_only_episode_has_a_lead(seed: int, share: float, longest: int) -> None:
+    masks = Masks((), ("walk",), share, longest=longest)
+    lead = masks.lead(seed)
+    assert 0 <= lead <= longest
+    assert masks.is_base_only(seed) or not lead
+    assert masks.of_episode(seed) == (("walk",) if masks.is_base_only(seed) and not lead else ())
+
+
+def test_half_of_the_base_only_episodes_have_a_lead_of_uniform_length() -> None:
+    leads = [Masks((), ("walk",), 1.0, longest=1000).lead(seed) for seed in range(2000)]
+    assert 0.46 < np.mean([lead > 0 for lead in leads]) < 0.54
+    assert 470 < np.mean([lead for lead in leads if lead]) < 530
 
 
 def test_share_of_base_only_episodes_is_that_of_the_masks() -> None:
@@ -80,6 +95,16 @@ def test_better_base_only_episodes_mask_the_coded_actions_from_then_on(maximize:
     assert not resumed.decide(900, 0.95), "it was decided before"
     assert resumed.masks((), 0.95).share == 1.0
     assert resumed.since == 700
+
+
+def test_leads_are_as_long_as_an_episode_with_code_until_the_coded_actions_are_masked() -> None:
+    comparison = compared([1.0] * 10, [0.0] * 5)
+    comparison.add({**episode(0.0, base_only=False), "primitive_steps": 90})
+    assert comparison.masks((), 0.3).longest == 40
+    assert BaseOnly(("walk",), 0.25, Score(), comparison.state).masks((), 0.3).longest == 40
+    assert not comparison.add({**episode(0.0, base_only=True), "base_only": None}), "a mixed episode does not count"
+    assert comparison.decide(500, 0.3)
+    assert comparison.masks((), 0.3).longest == 0
 
 
 def test_few_episodes_decide_nothing() -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from lane_grids import BatchGrid, VectorGrid, grid_lanes, lanes_of
 from rlgpt.rl.base_only import Masks
+from rlgpt.rl.policy_env import training_seeds
 from rlgpt.rl.primitive_steps import PrimitiveSteps
 from rlgpt.rl.vector import LocalVector, Transition, Vector
 from rlgpt.testing.counting import BROKEN, TO_ROW, WANDER, grid_spec
@@ -78,6 +79,31 @@ def test_steps_are_collected_only_if_the_masks_say_so(tmp_path: Path) -> None:
         for t in transitions:
             base_only = t.last is not None and bool(t.last["base_only"][0])
             assert not base_only or t.primitive is None
+
+
+@pytest.mark.parametrize("kind", [None, VectorGrid, BatchGrid])
+def test_mixed_episode_becomes_base_only_after_its_lead(kind: type[VectorGrid] | None, tmp_path: Path) -> None:
+    spec = grid_spec(tmp_path / "count", TO_ROW, WANDER)
+    masks = Masks(coded=CODED, share=0.9, collects=True, longest=15)
+    vector = (
+        LocalVector(spec, SEEDS, tmp_path / "a") if kind is None else lanes_of(grid_lanes(spec, kind), SEEDS, tmp_path)
+    )
+    leads = []
+    for first, transitions in zip(SEEDS, played(vector, masks), strict=True):
+        seeds, steps = training_seeds(first), 0
+        lead = masks.lead(seed := next(seeds))
+        for t in transitions:
+            begins_in_lead, steps = steps < lead, steps + t.duration
+            seen = t.observation if t.last is None else t.last
+            assert bool(seen["base_only"][0]) == (masks.is_base_only(seed) and steps >= lead)
+            assert not (seen["base_only"][0] and seen["action_mask"][-len(CODED) :].any())
+            assert (t.primitive is not None) == (begins_in_lead or not masks.is_base_only(seed))
+            if t.episode is not None:
+                assert t.episode["base_only"] is (None if lead else masks.is_base_only(seed))
+                leads.append(lead)
+                lead, steps = masks.lead(seed := next(seeds)), 0
+    assert 0 in leads
+    assert max(leads) > 0
 
 
 def test_discounted_sums_begin_anew_with_each_episode(tmp_path: Path) -> None:

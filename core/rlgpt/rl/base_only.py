@@ -4,6 +4,10 @@ A *base-only episode* is a training episode in which all coded actions are maske
 base-only episodes with the newest other episodes. If base-only episodes are better, all later episodes are base-only.
 The policy of the base-only episodes learns also from the primitive steps of the other episodes
 (:mod:`rlgpt.rl.primitive_steps`).
+
+Half of the base-only episodes have a *lead*: in the first primitive steps of such a *mixed episode*, the policy may
+choose coded actions. So the policy without code also learns in states that only code reaches at first, as in jump-start
+reinforcement learning (Uchendu et al., 2023). Mixed episodes are not compared.
 """
 
 from __future__ import annotations
@@ -16,6 +20,7 @@ from statistics import NormalDist, fmean, variance
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rlgpt.domain import Score, Value, rank
 from rlgpt.options import ActionLayout
@@ -42,6 +47,9 @@ RISING, RISING_SHARE = 0.9, 0.5
 MOST = 0.8
 """Maximal share of base-only episodes before the comparison is decided."""
 
+MIXED = 0.5
+"""Share of mixed episodes among the base-only episodes before the comparison is decided."""
+
 
 def can_compare(coded: Sequence[str], layout: ActionLayout) -> bool:
     """Whether the policy may choose coded actions, and has a choice without them.
@@ -59,21 +67,78 @@ class Masks:
     :ivar names: coded actions that are masked, and coded functions that are not called, in every episode.
     :ivar coded: the coded actions that are masked in base-only episodes in addition.
     :ivar share: share of base-only episodes among all episodes.
-    :ivar collects: whether the primitive steps of the other episodes are collected.
+    :ivar collects: whether the primitive steps of the other episodes, and of the leads of mixed episodes, are
+        collected.
+    :ivar longest: maximal number of primitive steps of a lead; 0 if there are no mixed episodes.
     """
 
     names: tuple[str, ...] = ()
     coded: tuple[str, ...] = ()
     share: float = 0.0
     collects: bool = False
+    longest: int = 0
 
     def is_base_only(self, seed: int) -> bool:
         """Whether the episode with the seed ``seed`` is a base-only episode."""
         return self.share > 0 and bool(np.random.default_rng([seed, 0xBA5E]).random() < self.share)
 
+    def lead(self, seed: int) -> int:
+        """Number of primitive steps of the lead of the episode with the seed ``seed``; 0 if it is no mixed episode."""
+        if not (self.longest and self.is_base_only(seed)):
+            return 0
+        mixed, length = np.random.default_rng([seed, 0x1EAD]).random(2)
+        return int(length * self.longest) if mixed < MIXED else 0
+
     def of_episode(self, seed: int) -> tuple[str, ...]:
-        """The names that are masked in the episode with the seed ``seed``."""
-        return (*self.names, *self.coded) if self.is_base_only(seed) else self.names
+        """The names that are masked from the beginning of the episode with the seed ``seed`` on."""
+        return (*self.names, *self.coded) if self.is_base_only(seed) and not self.lead(seed) else self.names
+
+
+class Phase:
+    """Whether the policy may choose coded actions now, in the episodes of one environment.
+
+    :ivar base_only: whether the policy must choose base actions.
+    :ivar mixed: whether the episode in progress is a mixed episode.
+    """
+
+    def __init__(self) -> None:
+        self.base_only = self.mixed = False
+        self._left, self._coded = 0, 0
+
+    def begin(self, masks: Masks | None, seed: int) -> None:
+        """Begin the episode with the seed ``seed``."""
+        self._left = 0 if masks is None else masks.lead(seed)
+        self._coded = 0 if masks is None else len(masks.coded)
+        self.mixed = self._left > 0
+        self.base_only = masks is not None and masks.is_base_only(seed) and not self.mixed
+
+    def add(self, steps: int) -> bool:
+        """Add the primitive steps of a decision.
+
+        :returns: whether the lead of a mixed episode ended with this decision.
+        """
+        self._left -= steps
+        ends = self.mixed and not self.base_only and self._left <= 0
+        self.base_only |= ends
+        return ends
+
+    @property
+    def compared(self) -> bool | None:
+        """For the comparison of the episode: whether it is a base-only episode; None if it is a mixed episode."""
+        return None if self.mixed else self.base_only
+
+    def flagged(self, observation: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+        """``observation`` with the entry ``base_only``. After the lead of a mixed episode, the coded actions are
+        masked. They are the last branches of the policy.
+        """
+        seen = dict(observation)
+        if not self._coded:
+            return seen
+        seen["base_only"] = np.array([self.base_only], np.float32)
+        if self.mixed and self.base_only:
+            mask = seen["action_mask"] = seen["action_mask"].copy()
+            mask[-self._coded :] = 0
+        return seen
 
 
 class BaseOnlyState(Value):
@@ -81,12 +146,14 @@ class BaseOnlyState(Value):
 
     :ivar base_only: for each of the newest base-only episodes, its success and its score or return; larger is better.
     :ivar others: the same for the newest other episodes.
+    :ivar lengths: the numbers of primitive steps of the newest other episodes.
     :ivar since: number of primitive steps of the training from which on all coded actions are masked; None if they are
         not.
     """
 
     base_only: tuple[tuple[float, float], ...] = ()
     others: tuple[tuple[float, float], ...] = ()
+    lengths: tuple[int, ...] = ()
     since: int | None = None
 
 
@@ -105,23 +172,33 @@ class BaseOnly:
         self._coded, self._floor, self._score = tuple(coded), floor, score
         self._base_only = deque(state.base_only, WINDOW)
         self._others = deque(state.others, WINDOW)
+        self._lengths = deque(state.lengths, WINDOW)
         self.since = state.since
 
     @property
     def state(self) -> BaseOnlyState:
-        return BaseOnlyState(base_only=tuple(self._base_only), others=tuple(self._others), since=self.since)
+        return BaseOnlyState(
+            base_only=tuple(self._base_only),
+            others=tuple(self._others),
+            lengths=tuple(self._lengths),
+            since=self.since,
+        )
 
     def add(self, episode: Mapping[str, Any]) -> bool:
         """Add a finished episode of the training.
 
-        :param episode: the fields of a :class:`rlgpt.domain.Episode`, and ``base_only``.
+        :param episode: the fields of a :class:`rlgpt.domain.Episode`, and ``base_only`` (:attr:`Phase.compared`).
         :returns: whether the episode counts for the learning curve. Base-only episodes count only after the coded
-            actions are masked, and other episodes only before.
+            actions are masked, and other episodes only before. Mixed episodes never count.
         """
+        if episode["base_only"] is None:
+            return False
         worth = rank(0, episode["score"], self._score)[1] if self._score is not None else episode["total_reward"]
         if math.isfinite(worth):
             kind = self._base_only if episode["base_only"] else self._others
             kind.append((float(episode["success"]), float(worth)))
+            if not episode["base_only"]:
+                self._lengths.append(int(episode["primitive_steps"]))
         return bool(episode["base_only"]) == (self.since is not None)
 
     def decide(self, spent: int, progress: float) -> bool:
@@ -141,7 +218,8 @@ class BaseOnly:
         :param names: the names that are masked in every episode.
         :param progress: share of the primitive steps after a parameter search that are spent, from 0 to 1.
         """
-        return Masks(tuple(names), self._coded, self._share(progress))
+        longest = round(fmean(self._lengths)) if self._lengths and self.since is None else 0
+        return Masks(tuple(names), self._coded, self._share(progress), longest=longest)
 
     def _better(self) -> float:
         """The probability that base-only episodes are better than the others; 0 if there are few of them."""

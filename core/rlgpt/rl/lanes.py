@@ -18,7 +18,7 @@ from rlgpt.domain import Verdict
 from rlgpt.errors import PluginError
 from rlgpt.options import Arrival, extend_vector
 from rlgpt.rl.base import EnvSpec
-from rlgpt.rl.base_only import Masks
+from rlgpt.rl.base_only import Masks, Phase
 from rlgpt.rl.policy_env import actions_of, arguments_of, on_error, plugin_of, training_seeds
 from rlgpt.rl.policy_lane import EpisodeLog, Moment, Observation, PolicyFormat
 from rlgpt.rl.position import Position
@@ -74,7 +74,7 @@ class LaneVector(Vector):
         self._seeds = [training_seeds(seed) for seed in seeds]
         self._ended: dict[int, Transition] = {}
         self._masks: Masks | None = None
-        self._base_only = [False] * len(seeds)
+        self._phases = [Phase() for _ in seeds]
 
     @classmethod
     def open(cls, spec: EnvSpec, seeds: Sequence[int], step_file: Path | None = None, **more: Any) -> Self | None:
@@ -204,6 +204,9 @@ class LaneVector(Vector):
         first observation of the next episode is known.
         """
         found: dict[int, Transition] = {}
+        lead_ended = {
+            a.lane for a in arrivals if a.lane not in self._ended and self._phases[a.lane].add(int(a.info["duration"]))
+        }
         for arrival, seen in zip(arrivals, self._observations(arrivals), strict=True):
             lane, info = arrival.lane, arrival.info
             if lane in self._ended:
@@ -224,6 +227,8 @@ class LaneVector(Vector):
                 began,
                 self._primitive[lane].take(arrival.terminated),
             )
+            if lane in lead_ended:
+                self._primitive[lane].begin(collects=False)
             (self._ended if over else found)[lane] = transition
         if waiting := [a.lane for a in arrivals if a.lane in self._ended]:
             if self._mode is AutoresetMode.NEXT_STEP:
@@ -241,7 +246,7 @@ class LaneVector(Vector):
         return self._logs[lane].add(info)
 
     def _ended_episode(self, lane: int) -> dict[str, Any]:
-        return {**self._logs[lane].figures(), "base_only": self._base_only[lane]}
+        return {**self._logs[lane].figures(), "base_only": self._phases[lane].compared}
 
     def _joined(self, lane: int, first: Observation, verdicts: tuple[Verdict, ...]) -> Transition:
         """The transition from the end of an episode to the start of the next episode."""
@@ -260,13 +265,13 @@ class LaneVector(Vector):
         if self._masks is not None:
             for lane, seed in seeds.items():
                 self._env.lanes[lane].quarantine(self._masks.of_episode(seed))
-                self._base_only[lane] = self._masks.is_base_only(seed)
+                self._phases[lane].begin(self._masks, seed)
         return seeds
 
     def _begun(self, lane: int, info: Mapping[str, Any], seed: int | None = None) -> tuple[Verdict, ...]:
         self._logs[lane].begin(0 if seed is None else seed, info)
         collects = self._masks is not None and self._masks.collects
-        self._primitive[lane].begin(collects and not self._base_only[lane])
+        self._primitive[lane].begin(collects and not self._phases[lane].base_only)
         verdicts: tuple[Verdict, ...] = info.get("verdicts", ())
         return verdicts
 
@@ -276,10 +281,7 @@ class LaneVector(Vector):
         seen = self._form.observe(
             [Moment(lanes[a.lane], a.observation, a.info, int(a.info.get("duration", 0))) for a in arrivals]
         )
-        if self._masks is not None and self._masks.coded:
-            for arrival, observation in zip(arrivals, seen, strict=True):
-                observation["base_only"] = np.array([self._base_only[arrival.lane]], np.float32)
-        return seen
+        return [self._phases[a.lane].flagged(observation) for a, observation in zip(arrivals, seen, strict=True)]
 
 
 def vector_in_process(spec: EnvSpec, seeds: Sequence[int], step_file: Path, *, first: int = 0) -> Vector:

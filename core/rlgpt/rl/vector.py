@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from rlgpt.domain import Verdict
 from rlgpt.options import OnStep
 from rlgpt.rl.base import EnvSpec
-from rlgpt.rl.base_only import Masks
+from rlgpt.rl.base_only import Masks, Phase
 from rlgpt.rl.policy_env import PolicyEnv, build, on_error, training_seeds
 from rlgpt.rl.policy_lane import Observation
 from rlgpt.rl.primitive_steps import PrimitiveLog, PrimitiveSteps
@@ -30,8 +30,9 @@ class Transition:
     """The result of one decision in one environment.
 
     :ivar observation: input of the next decision. If the masks name coded actions for base-only episodes
-        (:mod:`rlgpt.rl.base_only`), the entry ``base_only``, float32 ``(1,)``, is 1 in such an episode and else 0. If
-        the episode ended with the decision, ``observation`` is the first observation of the next episode.
+        (:mod:`rlgpt.rl.base_only`), the entry ``base_only``, float32 ``(1,)``, is 1 if coded actions are masked for
+        such an episode, and else 0. If the episode ended with the decision, ``observation`` is the first observation of
+        the next episode.
     :ivar reward: the discounted reward ``sum_{i<k} gamma^i r_i`` over the k primitive steps of the decision.
     :ivar duration: k, the number of primitive steps.
     :ivar last: the last observation of the episode if the episode ended with the decision, else None.
@@ -71,37 +72,35 @@ class Slot:
         self.env: PolicyEnv = build(spec, seed=seed, on_step=on_step)
         self.seeds = training_seeds(seed)
         self.masks: Masks | None = None
-        self._base_only = False
+        self._phase = Phase()
         self._primitive = PrimitiveLog(self.env.form, self.env.extended.lane, self.env.gamma)
 
     def reset(self) -> tuple[Observation, tuple[Verdict, ...]]:
         seed = next(self.seeds)
         if self.masks is not None:
             self.env.quarantine(self.masks.of_episode(seed))
-            self._base_only = self.masks.is_base_only(seed)
+        self._phase.begin(self.masks, seed)
         observation, info = self.env.reset(seed=seed)
-        self._primitive.begin(self.masks is not None and self.masks.collects and not self._base_only)
-        return self._flagged(observation), info.get("verdicts", ())
+        self._primitive.begin(self.masks is not None and self.masks.collects and not self._phase.base_only)
+        return self._phase.flagged(observation), info.get("verdicts", ())
 
     def step(self, flat: NDArray[np.float32]) -> Transition:
         action = self.env.layout.to_space(flat)
         observation, reward, terminated, truncated, info = self.env.step(action)
-        observation = self._flagged(observation)
+        lead_ended = self._phase.add(int(info["duration"]))
+        observation = self._phase.flagged(observation)
         verdicts, last, episode = info.get("verdicts", ()), None, None
         primitive = self._primitive.take(terminated)
+        if lead_ended:
+            self._primitive.begin(collects=False)
         if terminated or truncated:
-            last, episode = observation, {**info["episode"], "base_only": self._base_only}
+            last, episode = observation, {**info["episode"], "base_only": self._phase.compared}
             observation, fallen = self.reset()
             verdicts += fallen
         duration, usage, began = int(info["duration"]), info.get("usage", {}), info["began"]
         return Transition(
             observation, reward, duration, terminated, truncated, last, episode, usage, verdicts, began, primitive
         )
-
-    def _flagged(self, observation: Observation) -> Observation:
-        if self.masks is None or not self.masks.coded:
-            return observation
-        return {**observation, "base_only": np.array([self._base_only], np.float32)}
 
 
 class Vector(ABC):
