@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rlgpt.domain import Score, Value, rank
+from rlgpt.domain import Score, Value, Verdict, rank
 from rlgpt.options import ActionLayout
 
 WINDOW = 20
@@ -103,12 +103,12 @@ class Phase:
 
     def __init__(self) -> None:
         self.base_only = self.mixed = False
-        self._left, self._coded = 0, 0
+        self._left, self._flags = 0, False
 
     def begin(self, masks: Masks | None, seed: int) -> None:
         """Begin the episode with the seed ``seed``."""
         self._left = 0 if masks is None else masks.lead(seed)
-        self._coded = 0 if masks is None else len(masks.coded)
+        self._flags = masks is not None and bool(masks.coded)
         self.mixed = self._left > 0
         self.base_only = masks is not None and masks.is_base_only(seed) and not self.mixed
 
@@ -128,17 +128,19 @@ class Phase:
         return None if self.mixed else self.base_only
 
     def flagged(self, observation: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-        """``observation`` with the entry ``base_only``. After the lead of a mixed episode, the coded actions are
-        masked. They are the last branches of the policy.
+        """``observation`` with the entry ``base_only``, if the policy has another network for base-only episodes. After
+        the lead of a mixed episode, this network chooses, which has no coded actions. The action mask does not change
+        there, because the policy with code also learns from the decision that ended the lead.
         """
-        seen = dict(observation)
-        if not self._coded:
-            return seen
-        seen["base_only"] = np.array([self.base_only], np.float32)
-        if self.mixed and self.base_only:
-            mask = seen["action_mask"] = seen["action_mask"].copy()
-            mask[-self._coded :] = 0
-        return seen
+        if not self._flags:
+            return dict(observation)
+        return {**observation, "base_only": np.array([self.base_only], np.float32)}
+
+    def counted(self, verdicts: tuple[Verdict, ...]) -> tuple[Verdict, ...]:
+        """The verdicts of a decision. Those after the lead of a mixed episode do not count: no decision can choose code
+        there, so verdicts on ``can_start`` in states that code does not reach would quarantine good code.
+        """
+        return () if self.mixed and self.base_only else verdicts
 
 
 class BaseOnlyState(Value):

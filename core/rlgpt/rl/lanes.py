@@ -223,7 +223,7 @@ class LaneVector(Vector):
                 seen if over else None,
                 self._ended_episode(lane) if over else None,
                 dict(self._logs[lane].usage) if over else {},
-                info.get("verdicts", ()),
+                self._phases[lane].counted(info.get("verdicts", ())),
                 began,
                 self._primitive[lane].take(arrival.terminated),
             )

@@ -133,7 +133,8 @@ class TrainingSession:
         self.stats.base_only = self._base_only if self._is_comparing else None
         if self._is_comparing:
             masks = self._base_only.masks(names, self._progress(spent, budget))
-            return replace(masks, collects=self._collects and masks.share > 0)
+            leads = self._collects and self.spec.setup.interrupt_every is not None
+            return replace(masks, collects=self._collects and masks.share > 0, longest=masks.longest if leads else 0)
         return Masks(names, self.spec.setup.coded_actions if self._compares else (), collects=self._collects)
 
     @property
@@ -177,7 +178,7 @@ class TrainingSession:
             verdicts=stats.verdicts,
             quarantined=stats.quarantined,
             base_only=self.spec.setup.coded_actions if self._base_only.since is not None else (),
-            compared=self._compares,
+            compared=self._is_comparing,
             search=None if self._search is None else self._search.record(self.learner.network.layout),
         )
 

@@ -89,7 +89,7 @@ class Slot:
         observation, reward, terminated, truncated, info = self.env.step(action)
         lead_ended = self._phase.add(int(info["duration"]))
         observation = self._phase.flagged(observation)
-        verdicts, last, episode = info.get("verdicts", ()), None, None
+        verdicts, last, episode = self._phase.counted(info.get("verdicts", ())), None, None
         primitive = self._primitive.take(terminated)
         if lead_ended:
             self._primitive.begin(collects=False)
