@@ -34,7 +34,7 @@ from rlgpt.testing.trainer_suite import TrainerSuite
 
 class TestSAC(TrainerSuite):
     make = SAC
-    budget, fork_budget = 4000, 4000
+    budget, fork_budget = 6000, 4000
 
     def checkpoints(self, folder: Path) -> list[Path]:
         return sorted(folder.glob("*.pt"))
