@@ -105,6 +105,26 @@ def test_mixed_episode_becomes_base_only_after_its_lead(kind: type[VectorGrid] |
     assert max(leads) > 0
 
 
+@pytest.mark.parametrize("kind", [None, VectorGrid])
+def test_verdicts_count_until_the_end_of_the_lead(kind: type[VectorGrid] | None, tmp_path: Path) -> None:
+    spec = grid_spec(tmp_path / "count", TO_ROW, BROKEN)
+    masks, here = Masks(coded=("to_row", "broken"), share=0.9, longest=15), tmp_path / "a"
+    vector = LocalVector(spec, SEEDS, here) if kind is None else lanes_of(grid_lanes(spec, kind), SEEDS, tmp_path)
+    found = set()
+    for first, transitions in zip(SEEDS, played(vector, masks, 600), strict=True):
+        seeds, steps = training_seeds(first), 0
+        lead = masks.lead(seed := next(seeds))
+        for t in transitions:
+            begins_in_lead, steps = steps < lead, steps + t.duration
+            if t.began == "broken" and t.last is None:  # The end of an episode ends a call before its fault.
+                ends_lead = begins_in_lead and steps >= lead
+                assert bool(t.verdicts) == (begins_in_lead or not masks.is_base_only(seed))
+                found.add((begins_in_lead, ends_lead))
+            if t.episode is not None:
+                lead, steps = masks.lead(seed := next(seeds)), 0
+    assert found >= {(True, False), (True, True)}
+
+
 def test_discounted_sums_begin_anew_with_each_episode(tmp_path: Path) -> None:
     spec = grid_spec(tmp_path / "count", TO_ROW, WANDER)
     for transitions in played(LocalVector(spec, SEEDS, tmp_path / "a"), Masks(coded=CODED, collects=True)):

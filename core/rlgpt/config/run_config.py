@@ -168,7 +168,7 @@ class RunConfig(LoopSettings):
     agents: AgentsConfig = Field(default=AgentsConfig(), description="the team of agents")
     planner: PlannerConfig = Field(default=PlannerConfig(), description="the planner, which divides a long task")
     trainer: Component = Field(
-        default=Component(name="ppo"), description="learns the policy; --cfg shows its settings if a task is given"
+        default=Component(name="ppo"), description="trainer of the policy; --cfg shows its settings if a task is given"
     )
     llm: LLMSettings = Field(default=LLMSettings(), description="the language model; `llm.kind=replay` needs none")
     sandbox: SandboxLimits = Field(default=SandboxLimits(), description="limits of coded actions")

@@ -25,7 +25,7 @@ def alike(key: str, names: Sequence[str]) -> list[str]:
     return difflib.get_close_matches(key, names, n=3, cutoff=ALIKE)
 
 
-def refuse_misspelt(trial: Trial, task: Task, plugin: GenericPlugin, *, own_limit: bool) -> None:
+def refuse_misspelt(trial: Trial, task: Task, plugin: GenericPlugin, *, own_limit: bool, no_trial: str) -> None:
     """Refuse a rule of success, or a score, whose keys never occurred in the trial, if a similar name did.
 
     An environment may report a key only at the end of an episode. Therefore, a similar key of info counts only if the
@@ -33,6 +33,7 @@ def refuse_misspelt(trial: Trial, task: Task, plugin: GenericPlugin, *, own_limi
     such a name can be written as ``info.KEY``.
 
     :param own_limit: whether the horizon is the environment's own limit of steps.
+    :param no_trial: the argument for a run without a trial, as the caller of the run gives it.
     :raises UnknownNameError: a key is misspelt.
     """
     steps = [e.primitive_steps for e in trial.episodes if e.ended == "truncated"]
@@ -43,17 +44,14 @@ def refuse_misspelt(trial: Trial, task: Task, plugin: GenericPlugin, *, own_limi
         plain = {c.key for c in rule.conditions if c.key == c.word}
         if len(unread := missing(trial, rule.keys)) == len(set(rule.keys)):
             for key in unread:
-                _refuse("success", key, [*seen, *(WORDS if key in plain else ())], trial)
+                _refuse("success", key, [*seen, *(WORDS if key in plain else ())], trial, no_trial)
     if task.score is not None and task.score.metric != RETURN:
         key = next(key for key, metric in plugin.world.metrics.items() if metric.name == task.score.metric)
         if missing(trial, [key]):
-            _refuse("score", key, [*seen, RETURN], trial)
+            _refuse("score", key, [*seen, RETURN], trial, no_trial)
 
 
-def _refuse(rule: str, key: str, names: Sequence[str], trial: Trial) -> None:
+def _refuse(rule: str, key: str, names: Sequence[str], trial: Trial, no_trial: str) -> None:
     if alike(key, names):
-        hint = (
-            f"No step of the trial reported info[{key!r}]; if the environment reports it later, set trial=0 (on the "
-            "command line, --trial 0)."
-        )
+        hint = f"No step of the trial reported info[{key!r}]; if the environment reports it later, set {no_trial}."
         raise UnknownNameError(f"key of {rule}", key, {*names, *trial.keys}, hint)

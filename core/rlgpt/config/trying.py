@@ -52,7 +52,8 @@ def say_rules(context: LoopContext, spell: Spelling, *, try_them: bool) -> LoopC
         tell(line)
     if trial is None:
         return context
-    refuse_misspelt(trial, task, plugin, own_limit=environment.horizon is None and plugin.has_limit)
+    own_limit = environment.horizon is None and plugin.has_limit
+    refuse_misspelt(trial, task, plugin, own_limit=own_limit, no_trial=spell("trial", 0))
     for line in report(trial, task, plugin, spell, horizon=environment.horizon):
         tell(line)
     prepared = environment.prepared.model_copy(update={"task": task, "world": plugin.world, "trial": trial})

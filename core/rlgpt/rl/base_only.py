@@ -83,7 +83,7 @@ class Masks:
         return self.share > 0 and bool(np.random.default_rng([seed, 0xBA5E]).random() < self.share)
 
     def lead(self, seed: int) -> int:
-        """Number of primitive steps of the lead of the episode with the seed ``seed``; 0 if it is no mixed episode."""
+        """Number of primitive steps of the lead of the episode with the seed ``seed``; 0 in other episodes."""
         if not (self.longest and self.is_base_only(seed)):
             return 0
         mixed, length = np.random.default_rng([seed, 0x1EAD]).random(2)
@@ -128,17 +128,18 @@ class Phase:
         return None if self.mixed else self.base_only
 
     def flagged(self, observation: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-        """``observation`` with the entry ``base_only``, if the policy has another network for base-only episodes. After
-        the lead of a mixed episode, this network chooses, which has no coded actions. The action mask does not change
-        there, because the policy with code also learns from the decision that ended the lead.
+        """``observation`` with the entry ``base_only``, if there are base-only episodes. After the lead of a mixed
+        episode, the network for base-only episodes acts. This network has no coded actions, so their action mask does
+        not change: the policy with code learns from the decision that ended the lead, and needs the true mask.
         """
         if not self._flags:
             return dict(observation)
         return {**observation, "base_only": np.array([self.base_only], np.float32)}
 
     def counted(self, verdicts: tuple[Verdict, ...]) -> tuple[Verdict, ...]:
-        """The verdicts of a decision. Those after the lead of a mixed episode do not count: no decision can choose code
-        there, so verdicts on ``can_start`` in states that code does not reach would quarantine good code.
+        """The verdicts of a decision that count. Call ``counted`` before :meth:`add`. After the lead of a mixed
+        episode, no verdict counts: no decision can choose code there, and verdicts on ``can_start`` in states that code
+        never reaches would quarantine good code.
         """
         return () if self.mixed and self.base_only else verdicts
 

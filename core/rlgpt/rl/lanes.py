@@ -204,6 +204,7 @@ class LaneVector(Vector):
         first observation of the next episode is known.
         """
         found: dict[int, Transition] = {}
+        verdicts = {a.lane: self._phases[a.lane].counted(a.info.get("verdicts", ())) for a in arrivals}
         lead_ended = {
             a.lane for a in arrivals if a.lane not in self._ended and self._phases[a.lane].add(int(a.info["duration"]))
         }
@@ -223,7 +224,7 @@ class LaneVector(Vector):
                 seen if over else None,
                 self._ended_episode(lane) if over else None,
                 dict(self._logs[lane].usage) if over else {},
-                self._phases[lane].counted(info.get("verdicts", ())),
+                verdicts[lane],
                 began,
                 self._primitive[lane].take(arrival.terminated),
             )

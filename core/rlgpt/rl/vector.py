@@ -87,9 +87,9 @@ class Slot:
     def step(self, flat: NDArray[np.float32]) -> Transition:
         action = self.env.layout.to_space(flat)
         observation, reward, terminated, truncated, info = self.env.step(action)
+        verdicts, last, episode = self._phase.counted(info.get("verdicts", ())), None, None
         lead_ended = self._phase.add(int(info["duration"]))
         observation = self._phase.flagged(observation)
-        verdicts, last, episode = self._phase.counted(info.get("verdicts", ())), None, None
         primitive = self._primitive.take(terminated)
         if lead_ended:
             self._primitive.begin(collects=False)
