@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rlgpt import extend
-from rlgpt.domain import Bundle, CodedAction, Parameter, Provenance, Verdict, World
+from rlgpt.domain import Bundle, CodedAction, Parameter, Provenance, RLSetup, Verdict, World
 from rlgpt.errors import BundleError, ConfigError, UnknownNameError
 from rlgpt.options import BrokenActionWarning, flat_view, save_bundle
 from rlgpt.options.sharing import pack
@@ -193,6 +193,12 @@ def test_extend_reads_a_bundle_from_a_run_and_from_an_archive(tmp_path: Path) ->
         extend(cartpole(), tmp_path / "nowhere.zip")
 
 
+def test_extend_accepts_a_bundle_without_coded_actions_whose_setup_has_a_correction() -> None:
+    env = gym.make("Pendulum-v1")
+    setup = RLSetup(reward_weights={}, observation_keys=(), residual=0.2, interrupt_every=5)
+    assert extend(env, Bundle(actions=(), setup=setup)).action_space == env.action_space
+
+
 def test_extend_warns_of_a_part_of_the_observation_that_code_cannot_read() -> None:
     space = gym.spaces.Dict({"seen": gym.spaces.Box(-9, 9, (4,)), "more": gym.spaces.Sequence(gym.spaces.Discrete(2))})
     env = gym.wrappers.TransformObservation(cartpole(), lambda seen: {"seen": seen, "more": ()}, space)
@@ -222,7 +228,13 @@ GO = CodedAction(
 )
 
 
-@pytest.mark.parametrize("action", [[1, 1, 1], 0, [7, [0.0], [0.0]], [-1, [0.0], [0.0]], None, "go", [math.nan, 0, 0]])
+@pytest.mark.parametrize(
+    "action",
+    [
+        *([1, 1, 1], 0, [7, [0.0], [0.0]], [-1, [0.0], [0.0]], None, "go", [math.nan, 0, 0], [0.7, [0.0], [0.0]]),
+        *([0, [math.nan], [0.0]], [0, [0.0, 1.0], [0.0]], [1, [0.0], [math.nan]], [1, [0.0], []]),
+    ],
+)
 def test_step_refuses_an_action_outside_the_space(action: Any) -> None:
     env = extend(box(), [GO])
     env.reset(seed=0)

@@ -53,6 +53,30 @@ def test_largest_score_chooses_the_branch_of_a_flat_box() -> None:
     assert info["decision"].parameters == {"amount": pytest.approx(7.5)}
 
 
+@pytest.mark.parametrize("residual", [0.0, 0.5])
+@pytest.mark.parametrize("coded", [[still("x", True)], [still("x"), still("y", True)], [still("x"), still("z")]])
+def test_flat_view_of_a_box_without_base_actions_keeps_parameters_and_correction(
+    coded: list[CodedAction], residual: float
+) -> None:
+    extended = extend(Spaces(spaces.Box(-3, 3, (2,))), coded, base_actions=(), residual=residual, trace=True)
+    parameters = any(action.parameters for action in coded)
+    flat = flat_view(extended)
+    flat.reset(seed=0)
+    flat.action_space.seed(0)
+    if not parameters and not residual:
+        assert flat.action_space == spaces.Discrete(2)
+        assert flat.step(1)[4]["action"] == "z"
+        return
+    scores = len(coded) if len(coded) > 1 else 0
+    assert flat.action_space == spaces.Box(-1, 1, (scores + parameters + 2 * bool(residual),))
+    for chosen, action in enumerate(coded):
+        given = flat.action_space.sample()
+        given[:scores], given[scores:] = np.eye(len(coded))[chosen][:scores], 0.5
+        decision = flat.step(given)[4]["decision"]
+        assert decision.action == action.name
+        assert decision.parameters == ({"amount": pytest.approx(7.5)} if action.parameters else {})
+
+
 def test_flat_view_of_a_discrete_space_uses_the_default_parameters_of_actions() -> None:
     for base, expected in (
         (spaces.Discrete(3), spaces.Discrete(5)),

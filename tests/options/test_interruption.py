@@ -98,6 +98,18 @@ def test_base_action_replaces_one_step_of_the_coded_action_in_progress() -> None
     assert (info["running"], env.context.model.agent) == ("", (3, 3))
 
 
+def test_idle_step_of_a_masked_choice_replaces_one_step_of_the_coded_action_in_progress() -> None:
+    env = grid(WALK, ONCE, interrupt_every=1)
+    start_of(env, 0, 2)
+    walk = len(DIRECTIONS) + 1
+    env.step(walk)
+    _, _, _, _, info = env.step(walk + 1)
+    assert (info["ended"], info["running"], env.context.model.agent) == ("masked", "walk", (1, 2))
+    for _ in range(2):
+        _, _, _, _, info = env.step(walk)
+    assert (info["running"], env.context.model.agent) == ("", (3, 2))
+
+
 def test_choice_of_another_coded_action_interrupts_the_action_in_progress() -> None:
     env = grid(WALK, LEFT, interrupt_every=2)
     start_of(env, 0, 5)

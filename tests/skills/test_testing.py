@@ -67,6 +67,19 @@ def test_skill_test_repeats_the_recorded_episodes_exactly_in_an_unchanged_plugin
     assert (done.plugin, done.version_of_plugin) == ("grid-plugin", "9")
 
 
+def test_skill_test_compares_with_the_recorded_result_of_the_same_episodes(library: SkillLibrary) -> None:
+    """The first recorded episodes fail, and fail again: the skill is as good as its record."""
+    bundle, record = made("fetch")
+    spec = EnvSpec(KEY, PLUGIN.default_setup(KEY), bundle.actions, slippery)
+    starts = sorted(starts_of(evaluate_code(spec, bundle.actions, seeds=range(40))), key=lambda s: s.success)
+    failures = sum(not s.success for s in starts)
+    assert 20 <= failures < len(starts)
+    skill = library.load(library.add(bundle, record.model_copy(update={"starts": tuple(starts)})))
+    done = again(skill, Slippery(), slippery, episodes=failures)
+    assert done.starts == tuple(starts[:failures])
+    assert done.failure == ""
+
+
 @pytest.mark.parametrize(
     ("plugin", "factory", "why"),
     [(Renamed(), renamed, "there is no 'use' to call"), (Slippery(), slippery, "worse than the recorded")],

@@ -34,13 +34,14 @@ class Verdict(Value):
 Ending = Literal["base", "returned", "episode", "limit", "violation", "masked", "interrupted", "yields", "running"]
 """How a decision ended.
 
-- ``base``: the decision was a base action.
+- ``base``: the decision was a base action. If a coded action is in progress (``interrupt_every``), a base action
+  replaces one of its steps, and the ending is that of the coded action, such as ``running``.
 - ``returned``: the generator of the coded action returned.
 - ``episode``: the episode ended.
 - ``limit``: the coded action reached its limit of primitive steps.
 - ``violation``: a verdict stopped the coded action.
 - ``masked``: the coded action was not allowed to start, and one idle step was taken instead.
-- ``interrupted``: the policy chose something else while the coded action was in progress.
+- ``interrupted``: a standing sub-goal ended the call of the coded action.
 - ``yields``: the coded action reached the maximal number of yields.
 - ``running``: the coded action is still in progress, and the next decision may interrupt it.
 """

@@ -90,7 +90,9 @@ class Calls:
         return self._after(here, lane)
 
     def stand_aside(self, episode_ended: bool, lane: Stepper) -> Effects[Call]:
-        """Tell the coded action in progress that a base action was taken instead of its proposed action."""
+        """Tell the coded action in progress that a base action, or an idle step, was taken instead of its proposed
+        action.
+        """
         assert self.current is not None
         yield from self.current.go_on(episode_ended)
         return self._after(self.current, lane)

@@ -25,6 +25,9 @@ def flat_view(env: gym.Env[Any, Any]) -> gym.Env[Any, Any]:
                               selects the base action (0) or a coded action; the next d numbers are the
                               base action in its own bounds, the last P the parameters, scaled to [-1, 1];
                               with ``residual``, d more numbers in [-1, 1] are the correction
+    base ``Box(d)`` with      the same without the base action: ``Box(K + P)``, with ``residual``
+    ``base_actions=()``       ``Box(K + P + d)``; ``Discrete(K)`` if there is neither; one coded action
+                              has no number for its selection
     base ``MultiDiscrete``    ``MultiDiscrete([1 + K, *nvec])``; every parameter has its default
     ========================  =========================================================================
 
@@ -34,15 +37,16 @@ def flat_view(env: gym.Env[Any, Any]) -> gym.Env[Any, Any]:
     """
     extended = _extended(env)
     space = env.action_space
-    if isinstance(space, (spaces.Discrete, spaces.Box, spaces.MultiDiscrete)):
+    extends_box = isinstance(extended.extension.base, spaces.Box) and extended.extension.actions
+    if isinstance(space, (spaces.Discrete, spaces.MultiDiscrete)) or (
+        isinstance(space, spaces.Box) and not extends_box
+    ):
         return env
-    assert isinstance(space, spaces.Tuple)
-    heads = extended.layout.heads
-    base = [h for h in heads if h.role == "base"]
+    base = [h for h in extended.layout.heads if h.role == "base"]
+    if extends_box or (len(base) == 1 and isinstance(base[0].space, spaces.Box) and extended.layout.choices):
+        return _FlatBox(env, extended)
     if all(isinstance(h.space, spaces.Discrete) for h in base):
         return _FlatDiscrete(env, extended)
-    if len(base) == 1 and extended.layout.choices:
-        return _FlatBox(env, extended)
     raise ConfigError(f"action space {space} has no flat view; use a trainer that supports Tuple spaces.")
 
 
@@ -105,33 +109,31 @@ class _FlatDiscrete(_Flat):
 
 
 class _FlatBox(_Flat):
-    """A flat action space with one Box for the scores of the branches, the base action and the parameters. The branch
-    with the largest score in the Box is chosen.
+    """A flat action space with one Box for the scores of the branches, the base action, the parameters and the
+    correction. The branch with the largest score in the Box is chosen.
     """
 
     def __init__(self, env: gym.Env[Any, Any], extended: ExtendedEnv) -> None:
         super().__init__(env, extended)
-        self._branches = len(extended.layout.branches)
-        base = next(h.space for h in self._heads if h.role == "base")
-        assert isinstance(base, spaces.Box)
-        self._base = base
-        self._corrects = any(h.role == "residual" for h in self._heads)
-        more = len(self._defaults) + self._corrects * int(np.prod(base.shape))
-        low = np.concatenate([-np.ones(self._branches), base.low.reshape(-1), -np.ones(more)])
-        high = np.concatenate([np.ones(self._branches), base.high.reshape(-1), np.ones(more)])
-        self.action_space = spaces.Box(low.astype(np.float32), high.astype(np.float32), dtype=np.float32)
+        self._choices = extended.layout.choices
+        scores, unit = np.ones(self._choices, np.float32), np.ones_like(self._defaults)
+        low, high = [-scores], [scores]
+        for head in self._heads:
+            assert isinstance(head.space, spaces.Box)
+            scaled = head.space is self._box
+            low.append(-unit if scaled else head.space.low.reshape(-1))
+            high.append(unit if scaled else head.space.high.reshape(-1))
+        self._ends = np.cumsum([part.size for part in low])[:-1]
+        self.action_space = spaces.Box(np.concatenate(low), np.concatenate(high), dtype=np.float32)
 
     def action(self, action: Any) -> Any:
         given = np.asarray(action)
         if given.shape != self.action_space.shape:
             raise _misfit(action, self.action_space)
-        scores, rest = np.split(given, [self._branches])
-        size, p = int(np.prod(self._base.shape)), len(self._defaults)
-        branch = int(np.argmax(scores))
-        parts: list[Any] = [branch, rest[:size].reshape(self._base.shape).astype(self._base.dtype)]
-        if self._box is not None:
-            low, high = self._box.low, self._box.high
-            parts.append((low + (np.clip(rest[size : size + p], -1, 1) + 1) / 2 * (high - low)).astype(np.float32))
-        if self._corrects:
-            parts.append(rest[size + p :].astype(np.float32))
-        return tuple(parts)
+        scores, *numbers = np.split(given, self._ends)
+        parts: list[Any] = [int(np.argmax(scores))] if self._choices else []
+        for head, values in zip(self._heads, numbers, strict=True):
+            if (box := head.space) is self._box:
+                values = box.low + (np.clip(values, -1, 1) + 1) / 2 * (box.high - box.low)
+            parts.append(values.reshape(box.shape).astype(box.dtype))
+        return tuple(parts) if len(parts) > 1 else parts[0]

@@ -200,8 +200,9 @@ class Lane:
         calls.order.chose(choice.branch - self.setup.offset)
         name = choice.coded.name
         if not (choices.allowed[choice.branch] or name == self.running):
-            yield from self._idle()
-            return Call(ended="masked", verdict=choices.why_masked(name, self._masked))
+            over = yield from self._idle()
+            stood = Call() if calls.current is None else (yield from calls.stand_aside(over, self))
+            return Call(ended="masked", verdict=choices.why_masked(name, self._masked), calls=stood.calls)
         call = yield from calls.play(choice, self)
         if self._state.duration == 0:  # Every decision takes at least one primitive step.
             yield from self._idle()

@@ -122,7 +122,7 @@ def read(
     if given_functions is None:
         given_functions = () if bundle is None else bundle.functions
     functions = read_functions(given_functions)
-    gamma, interrupt_every, residual = _numbers(env, arguments, setup)
+    gamma, interrupt_every, residual = _numbers(env, arguments, setup, has_coded=bool(chosen))
     plugin, task = _world(env, arguments, bundle)
     if arguments.get("plugin") is None and (chosen or functions):
         for message in unreadable_warnings(env.observation_space):
@@ -146,18 +146,20 @@ def read(
 
 
 def _numbers(
-    env: gymnasium.Env[Any, Any], arguments: Arguments, setup: RLSetup | None
+    env: gymnasium.Env[Any, Any], arguments: Arguments, setup: RLSetup | None, *, has_coded: bool
 ) -> tuple[float, int | None, float]:
     """The values of ``gamma``, ``interrupt_every`` and ``residual``. An argument that was not given has the value of
     the bundle's setup; without a bundle, it has its default.
 
+    :param has_coded: whether there are coded actions. Without coded actions, ``interrupt_every`` and ``residual`` of
+        the bundle's setup do not apply.
     :raises ConfigError: one of these arguments, or ``horizon``, is not a number or out of range.
     """
     gamma, every, residual = arguments.get("gamma"), arguments.get("interrupt_every"), arguments.get("residual")
     if setup is not None:
         gamma = setup.gamma if gamma is None else gamma
-        every = setup.interrupt_every if every is None else every
-        if residual is None and isinstance(env.action_space, spaces.Box):
+        every = setup.interrupt_every if every is None and has_coded else every
+        if residual is None and has_coded and isinstance(env.action_space, spaces.Box):
             residual = setup.residual
     gamma, residual = 0.99 if gamma is None else gamma, 0.0 if residual is None else residual
     check_number("gamma", gamma, lambda x: 0 < x <= 1, "a discount per primitive step in (0, 1]")

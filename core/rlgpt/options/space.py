@@ -99,7 +99,7 @@ class ExtendedSpace:
     def read(self, action: Any) -> Choice:
         """The branch and the parameters that ``action`` chooses.
 
-        :param action: an element of :attr:`space`.
+        :param action: an element of :attr:`space`. Numbers of a Box may be outside its bounds.
         :raises ConfigError: ``action`` is not in :attr:`space`.
         """
         try:
@@ -112,16 +112,18 @@ class ExtendedSpace:
 
     def _read(self, action: Any) -> Choice:
         if self.identity:
-            branch = int(action) - int(self.base.start) if isinstance(self.base, spaces.Discrete) else 0
+            branch = _index(action) - int(self.base.start) if isinstance(self.base, spaces.Discrete) else 0
             if not 0 <= branch < len(self.layout.branches):
                 raise IndexError(branch)
             return Choice(branch, base=action)
         parts = list(action) if isinstance(self.space, (spaces.Tuple, spaces.MultiDiscrete)) else [action]
         branch = 0
         if self.layout.selector is not None:
-            branch = int(np.asarray(parts.pop(0)).reshape(-1)[0])
+            branch = _index(parts.pop(0))
         base_parts, vector, residual = [], None, None
         for head, value in zip(self.layout.heads, parts, strict=True):
+            if isinstance(head.space, spaces.Box) and not _fits(value, head.space):
+                raise ValueError(value)
             if head.role == "base":
                 base_parts.append(value)
             elif head.role == "parameters":
@@ -336,3 +338,17 @@ def _parts(base: spaces.Space[Any]) -> tuple[spaces.Space[Any], ...]:
 
 def _size(space: spaces.Space[Any]) -> int:
     return int(np.prod(space.shape)) if isinstance(space, spaces.Box) else 1
+
+
+def _index(value: Any) -> int:
+    """:raises ValueError: ``value`` is not one whole number."""
+    number = np.asarray(value).item()
+    if int(number) != number:
+        raise ValueError(value)
+    return int(number)
+
+
+def _fits(value: Any, box: spaces.Box) -> bool:
+    """Whether ``value`` has as many numbers as ``box``, all of them finite."""
+    numbers = np.asarray(value, np.float64)
+    return numbers.size == _size(box) and bool(np.isfinite(numbers).all())

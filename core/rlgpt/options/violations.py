@@ -54,13 +54,14 @@ class CallCounts:
         self._running = ""
 
     def add(self, info: Mapping[str, Any]) -> str | None:
-        """Count the call that began in a decision. A decision in which the action in progress goes on begins no call.
+        """Count the call that began in a decision. A decision in which the action in progress goes on begins no call,
+        and neither does a decision whose coded action was masked.
 
         :param info: the info dict of the decision, or of a reset.
         :returns: the name of the action whose call began; None if no call began.
         """
         action: str | None = info.get("action")
-        began = None if action == self._running else action
+        began = None if action == self._running or info.get("ended") == "masked" else action
         self._running = info.get("running", "")
         if began is not None:
             self.counts[began] += 1

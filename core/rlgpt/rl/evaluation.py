@@ -39,8 +39,8 @@ def evaluate(
 
     :param greedy: whether to take the most likely branch and the means of the Gaussians instead of samples.
     :param sharpness: sharpness of the samples (:meth:`rlgpt.rl.base.Policy.act`).
-    :param traces: number of episodes whose traces are stored, which are the first failure, the first success, the
-        second failure, and so on.
+    :param traces: number of episodes whose traces are stored, which are the worst episode, the best one, the second
+        worst one, and so on.
     :param on_frame: a function that gets each frame. If ``on_frame`` is given, the environment renders ``rgb_array``.
     :param on_step: a function that is called at every primitive step.
     """
@@ -61,9 +61,9 @@ def evaluate_code(
 ) -> Evaluation:
     """Play the plan's coded actions in order, with default parameters and without a policy.
 
-    After the last coded action of the plan, the sequence begins again, until the episode ends. If a coded action may
-    not start, one idle step is taken and the next action of the plan follows. All coded actions in ``actions`` are
-    played, whatever the RLSetup of ``spec`` says.
+    After the last coded action of the plan, the sequence begins again, until the episode ends. A coded action that may
+    not start is skipped. If no coded action may start, the next one in the order takes one idle step. All coded actions
+    in ``actions`` are played, whatever the RLSetup of ``spec`` says.
 
     :param mode: the mode that the evaluation records, ``code`` or ``tuned``.
     :raises ConfigError: there are no actions.

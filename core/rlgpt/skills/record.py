@@ -5,6 +5,7 @@ used the skill.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from typing import Annotated, Final, Literal, Self
 
@@ -73,6 +74,17 @@ class Result(Value):
         """The mean score of a skill; None if no episode has a score."""
         scores = [s.score for s in self.starts if s.score is not None]
         return mean_of(scores) if scores else None
+
+    @property
+    def level(self) -> float:
+        """The success rate, or the mean score if the task defines no success; larger is better. Minus infinity if there
+        is neither.
+        """
+        if self.success is not None:
+            return self.success.point
+        if self.mean_score is None:
+            return -math.inf
+        return self.mean_score.point if self.score is None or self.score.maximize else -self.mean_score.point
 
     @property
     def steps(self) -> float:

@@ -36,7 +36,8 @@ def retest(
     """Repeat the first ``episodes`` recorded episodes of ``skill``, from the recorded start states.
 
     The test fails if the skill's code cannot work with the plugin's primitives. The test also fails if the result is
-    worse than the recorded result and the two 95 % confidence intervals do not overlap.
+    below the recorded result of the same episodes, and so far below the whole recorded result that the two 95 %
+    confidence intervals do not overlap.
 
     :param factory: the value for the field ``factory`` of :class:`~rlgpt.rl.base.EnvSpec`.
     :param origin: the plugin's distribution and the version of the distribution.
@@ -52,7 +53,8 @@ def retest(
     except RlgptError as fault:
         failure = str(fault)
     result = Result(has_success=record.has_success, score=record.score, starts=played)
-    if not failure and result.is_worse_than(record):
+    same = Result(has_success=record.has_success, score=record.score, starts=record.starts[:episodes])
+    if not failure and result.level < same.level and result.is_worse_than(record):
         now, before = result.success or result.mean_score, record.success or record.mean_score
         failure = f"its result in {len(played)} episodes is {now}, worse than the recorded {before}"
     return SkillTest(
