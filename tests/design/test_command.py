@@ -195,7 +195,7 @@ def test_idle_flag_refuses_text_that_starts_like_json_but_is_invalid() -> None:
         ),
         (["json:merge-v0", "llm.model=fake/model"], "must register 'merge-v0' when it is imported"),
         (["no_such_world:Arm-v0", "llm.model=fake/model"], "start with PYTHONPATH=. in the folder of its module"),
-        (["CartPole-v1", "llm.model=fake/model", "--docs", "nowhere.md"], "there is no such file"),
+        (["CartPole-v1", "llm.model=fake/model", "--docs", "nowhere.md"], "cannot be read: [Errno 2] No such file"),
         (["CartPole-v1"], "no language model is given: set a model"),
         (["CartPole-v1", "horizon=30"], "horizon is a flag of rlgpt design. Write --horizon 30."),
         (["CartPole-v1", "success=a and b"], "Write --success 'a and b'."),

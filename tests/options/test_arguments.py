@@ -75,6 +75,8 @@ def test_extend_refuses_names_that_are_not_a_list_of_texts(argument: str, names:
         ("functions", (len, [len]), "a list of CodedFeatures, CodedReward and CodedPredicate"),
         ("plugin", ("minecraft",), "an EnvironmentPlugin"),
         ("task", (5,), "a Task of the plugin, or its id"),
+        ("on_step", (3, "print"), "a function, or None"),
+        ("trace", ("no", 1), "True or False"),
     ],
 )
 def test_extend_names_the_argument_with_an_invalid_value(argument: str, values: Any, says: str) -> None:

@@ -296,6 +296,8 @@ def test_begin_and_reset_refuse_lanes_that_the_vector_does_not_have() -> None:
     env = extend_vector(gym.make_vec("CartPole-v1", num_envs=2, vectorization_mode="sync"))
     with pytest.raises(ConfigError, match=r"begin\(\) got the lane 2; valid: 0 to 1"):
         env.begin({2: 0})
+    with pytest.raises(StateError, match=r"call reset\(\) without reset_mask first"):
+        env.reset(options={"reset_mask": np.array([True, False])})
     with pytest.raises(ConfigError, match=r"reset_mask is .*; valid: 2 bools"):
         env.reset(options={"reset_mask": np.ones(3, np.bool_)})
 

@@ -46,6 +46,7 @@ def _runs(p: argparse.ArgumentParser) -> None:
     p.add_argument(
         "overrides",
         nargs="*",
+        default=[],
         metavar="KEY=VALUE",
         help="settings, such as seed=1, trainer=ppo or llm.model=openai/gpt-5",
     )
@@ -63,7 +64,11 @@ def _runs(p: argparse.ArgumentParser) -> None:
 def _resume(p: argparse.ArgumentParser) -> None:
     p.add_argument("run", metavar="RUN", help="a run's folder")
     p.add_argument(
-        "overrides", nargs="*", metavar="KEY=VALUE", help="changed settings, such as a larger llm.budget.dollars"
+        "overrides",
+        nargs="*",
+        default=[],
+        metavar="KEY=VALUE",
+        help="changed settings, such as a larger llm.budget.dollars",
     )
 
 
@@ -72,6 +77,7 @@ def _evaluate(p: argparse.ArgumentParser) -> None:
     p.add_argument(
         "overrides",
         nargs="*",
+        default=[],
         metavar="KEY=VALUE",
         help="changed settings of the task (task_settings.NAME=VALUE), or the executor (executor=processes)",
     )

@@ -240,7 +240,8 @@ def _llm(config: RunConfig, place: Place, folder: Path, manager: PluginManager, 
     if place.config.environment is not None and settings.kind == "replay" and settings.transcript is None:
         raise TranscriptError(
             "no language model is given: set a model, llm.model=PROVIDER/MODEL; or a recording to replay, "
-            f"llm.transcript=FILE; or use agents without a model, agents={' or agents='.join(WITHOUT_LLM)}."
+            f"llm.transcript=FILE; or use agents without a model, agents={' or agents='.join(WITHOUT_LLM)}. In Python: "
+            f"llm='PROVIDER/MODEL', llm='FILE.jsonl' or agents={WITHOUT_LLM[0]!r}."
         )
     tasks = manager.tasks().values() if not transcripts and config.environment is None else ()
     recorded = [t.id for t in tasks if manager.plugin(t.plugin).transcripts(t)]

@@ -31,7 +31,6 @@ class Objects:
     make_env: MakeEnv | None = None
     success: Success | None = None
     primitives: Sequence[Primitive] = ()
-    idle: Any = None
     states: StateCodec | None = None
     agents: Agents | None = None
     planner: Planner | None = None
@@ -94,7 +93,7 @@ def place_of(config: RunConfig, manager: PluginManager, objects: Objects) -> Pla
         metrics=metrics,
         horizon=given.horizon,
         primitives=objects.primitives,
-        idle=given.idle if objects.idle is None else objects.idle,
+        idle=given.idle,
         states=objects.states,
         limits=config.sandbox,
         recorded_in=None if on_record is None else config.folder,

@@ -224,7 +224,7 @@ def _warnings(
             f"{', '.join(trial.keys) or 'nothing'}. Without this key, a condition is false, and a score or metric has "
             "no number."
         )
-    yield from _score_warnings(trial, task, task.score)
+    yield from _score_warnings(trial, task.score)
 
 
 def _other_rules(trial: Trial, rule: SuccessRule | None) -> list[str]:
@@ -237,7 +237,7 @@ def _other_rules(trial: Trial, rule: SuccessRule | None) -> list[str]:
     return [repr(text) for text in (*rules, "return >= NUMBER")]
 
 
-def _score_warnings(trial: Trial, task: Task, score: Score | None) -> Iterator[str]:
+def _score_warnings(trial: Trial, score: Score | None) -> Iterator[str]:
     whole = [e for e in trial.episodes if e.ended != "cut"]
     scores = {e.score for e in whole if e.score is not None}
     if score is not None and len(whole) > 2 and len(scores) == 1:

@@ -42,7 +42,7 @@ def run_design(
     for name in overrides:
         if name not in RunConfig.model_fields:
             raise UnknownNameError("argument of design()", name, {*own, *RunConfig.model_fields})
-    refuse_wrong_types(primitives, states, folder, progress)
+    refuse_wrong_types(described, primitives, states, folder, progress, overrides)
     settings, given = split(overrides)
     success = described["success"]
     plain = {**described, "success": None if callable(success) else success, "idle": plain_idle(described["idle"])}

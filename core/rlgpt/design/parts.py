@@ -4,7 +4,8 @@ cannot hold.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,13 @@ Model = str | Path | LLM | LLMSettings | Mapping[str, Any]
 path of a recording (``.jsonl``) to replay, an object of :class:`~rlgpt.llm.base.LLM`, or the settings of the
 configuration's group ``llm``.
 """
+
+PARTS: Sequence[tuple[str, type, str]] = (
+    ("trainer", Trainer, "ppo"),
+    ("agents", Agents, "slow_fast_critic"),
+    ("planner", Planner, "graph"),
+)
+"""The settings of ``design()`` that may be objects: name, class, and the name of one of them."""
 
 
 def llm_settings(llm: Model | None) -> Any:
@@ -53,12 +61,26 @@ def llm_settings(llm: Model | None) -> Any:
 
 
 def refuse_wrong_types(
-    primitives: Any, states: StateCodec | None, folder: str | Path | None, progress: Observer | None
+    described: Mapping[str, Any],
+    primitives: Any,
+    states: StateCodec | None,
+    folder: str | Path | None,
+    progress: Observer | None,
+    overrides: Mapping[str, Any],
 ) -> None:
-    """:raises ConfigError: an argument of ``design()`` that is no setting of the configuration has a wrong type."""
+    """:raises ConfigError: an argument of ``design()`` has a wrong type, and the error of the configuration would not
+    say what to give.
+    """
     listed = primitives if isinstance(primitives, Sequence) and not isinstance(primitives, str) else (primitives,)
-    wanted = [
+    named = "a name, such as {!r}, settings ({{'name': ...}}), or an object of {}"
+    wanted: list[tuple[str, Any, Any, str]] = [
+        ("docs", described["docs"], (str, Path), "a text"),
+        ("success", described["success"], (str, Real, Callable), "a rule, the return that counts, or a function"),
         *(("primitives", each, Primitive, "a list of rlgpt.plugin.Primitive") for each in listed),
+        *(
+            (name, overrides.get(name), (str, Mapping, kind), named.format(example, kind.__name__))
+            for name, kind, example in PARTS
+        ),
         ("states", states, StateCodec, "an object of rlgpt.plugin.StateCodec"),
         ("folder", folder, str | Path, "the path of a folder"),
         ("progress", progress, Observer, "an object of rlgpt.loop.Observer"),
@@ -76,7 +98,7 @@ def split(overrides: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]
     :returns: the settings, and the objects under the field names of :class:`~rlgpt.config.environment.Objects`.
     """
     settings, objects = dict(overrides), {}
-    for name, kind in (("trainer", Trainer), ("agents", Agents), ("planner", Planner)):
+    for name, kind, _ in PARTS:
         if isinstance(overrides.get(name), kind):
             objects[name] = overrides[name]
             settings[name] = {"name": OBJECT}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from rlgpt.domain import Bundle, CodedAction, CodedFunction, Task
 from rlgpt.errors import UnknownNameError
-from rlgpt.options.arguments import BrokenActionWarning, check_environment, check_number
+from rlgpt.options.arguments import BrokenActionWarning, check_environment, check_function, check_number
 from rlgpt.options.bundle import load_bundle, save_bundle
 from rlgpt.options.decision import OnStep
 from rlgpt.options.env import ExtendedEnv
@@ -137,6 +137,7 @@ def extend(
     """
 
     check_environment(env)
+    check_function("on_step", on_step)
     given = read(
         env,
         actions,
@@ -189,6 +190,7 @@ def extend_vector(
     :raises rlgpt.errors.UnknownNameError: there is no argument with a name in ``arguments``.
     """
     check_number("threads", threads, lambda x: x >= 1, "a whole number, at least 1", Integral)
+    check_function("on_step", on_step)
     valid = (*Arguments.__annotations__, "threads", "on_step")
     for name in arguments:
         if name not in valid:

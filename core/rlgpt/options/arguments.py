@@ -113,6 +113,12 @@ def check_number(
         raise ConfigError(f"{argument} is {value!r:.80}; valid: {valid}.")
 
 
+def check_function(argument: str, value: object) -> None:
+    """:raises ConfigError: ``value`` is neither a function nor None."""
+    if value is not None and not callable(value):
+        raise ConfigError(f"{argument} is {_describe(value)}; valid: a function, or None.")
+
+
 def read_sandbox(sandbox: Sandbox | SandboxLimits | Mapping[str, Any] | None) -> Sandbox | None:
     """Return the given sandbox, or a new sandbox with the given limits. For None, ``read_sandbox`` returns None, which
     means the default sandbox.

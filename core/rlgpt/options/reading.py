@@ -122,6 +122,8 @@ def read(
     if given_functions is None:
         given_functions = () if bundle is None else bundle.functions
     functions = read_functions(given_functions)
+    if not isinstance(trace := arguments.get("trace", False), bool):
+        raise ConfigError(f"trace is {trace!r:.80}; valid: True or False.")
     gamma, interrupt_every, residual = _numbers(env, arguments, setup, has_coded=bool(chosen))
     plugin, task = _world(env, arguments, bundle)
     if arguments.get("plugin") is None and (chosen or functions):
@@ -136,7 +138,7 @@ def read(
         sandbox=sandbox,
         quarantined=quarantined,
         horizon=arguments.get("horizon"),
-        trace=arguments.get("trace", False),
+        trace=trace,
         library=library_of(plugin, task) if chosen or functions else None,
         functions=functions,
         interrupt_every=interrupt_every,

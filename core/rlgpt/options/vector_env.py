@@ -127,6 +127,8 @@ class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
             raise ConfigError(
                 f"reset_mask is {mask!r:.80}; valid: {self.num_envs} bools, one for each lane, True to reset the lane."
             )
+        if mask is not None and not self._begun:
+            raise StateError("reset_mask before the first reset: call reset() without reset_mask first.")
         chosen = range(self.num_envs) if mask is None else [int(lane) for lane in np.flatnonzero(mask)]
         seeds = _seeds(seed, self.num_envs)
         arrivals = self.begin({lane: seeds[lane] for lane in chosen}, options or None)
@@ -208,7 +210,7 @@ class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
             action is not in :attr:`single_action_space`. After an error, no lane has got an action.
         """
         if not self._begun:
-            raise StateError("send() before reset(): call reset() first; it returns the observations.")
+            raise StateError("no reset before the first actions: call reset() first; it returns the observations.")
         self._check_lanes("send", "action", actions)
         choices: dict[int, Choice] = {}
         for lane, action in actions.items():

@@ -44,13 +44,14 @@ def text(option: str, given: str | None) -> str | None:
     """Read the text of a file.
 
     :param option: the option of the command line that names the file, for error messages.
-    :raises ConfigError: the file does not exist.
+    :raises ConfigError: the file does not exist, or is not UTF-8.
     """
     if given is None:
         return None
-    if not Path(given).is_file():
-        raise ConfigError(f"{option} {given}: there is no such file. Give the path of a text file.")
-    return Path(given).read_text(encoding="utf-8")
+    try:
+        return Path(given).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as fault:
+        raise ConfigError(f"{option} {given} cannot be read: {fault}. Give the path of a UTF-8 text file.") from fault
 
 
 def names(option: str, given: str | None) -> list[str] | dict[str, str] | None:
