@@ -276,7 +276,7 @@ _ONE = GridEnv()
         ({"states": 3}, "states: 3 has the type int"),
         ({"docs": b"text"}, "docs: b'text' has the type bytes. Give a text"),
         ({"success": [1]}, r"success: \[1\] has the type list. Give a rule, the return that counts, or a function"),
-        ({"trainer": PPO}, "has the type type. Give a name, such as 'ppo', settings .* or an object of Trainer"),
+        ({"trainer": PPO}, "Give a name, such as 'ppo', settings .* or an object of Trainer"),
         ({"agents": 3}, "agents: 3 has the type int. Give a name, such as 'slow_fast_critic'"),
         ({"idle": "rest"}, "unknown label 'rest'"),
         ({"horizon": 0}, "horizon=0 cannot be used"),
