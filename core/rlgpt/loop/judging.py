@@ -22,6 +22,9 @@ from rlgpt.rl.base import EnvSpec
 from rlgpt.rl.evaluation import Judge, together
 from rlgpt.rl.play import Acting
 
+JUDGES = 4
+"""Maximal number of judges of a race: of the policy, of the policy without code, of code and of tuned code."""
+
 REMAINING = "remaining"
 """Folder of the stages with the episodes of code that the first evaluation left out."""
 
@@ -132,19 +135,17 @@ class Judging:
         judged = replace(spec, quarantined=masked)
         ctx.observer.stage("select", episodes=ctx.settings.selection_episodes)
         policy = ctx.policy(judged, len(self.history), trained=training is not None)
-        count = ctx.book.counting("selection")
         modes = ctx.settings.modes(trained=training is not None)
         wanted, more = ctx.settings.selection_episodes, ctx.settings.confirmation_episodes if code is not None else 0
         with contextlib.ExitStack() as judges:
-            limit, traces = ctx.allotment.limit, ctx.settings.traces
-            judge = judges.enter_context(Judge(judged, traces=traces, limit=limit, on_step=count))
+            judge = judges.enter_context(self._judge(judged, "selection"))
             players: dict[str, tuple[Judge, Acting]] = {
                 mode: (judge, by_policy(policy, mode, ctx.settings.sharpness)) for mode in modes
             }
             coded = spec.setup.coded_actions
             if training is not None and training.compared and not set(coded) <= set(masked):
                 without = replace(spec, quarantined=(*masked, *coded))
-                base_judge = judges.enter_context(Judge(without, traces=traces, limit=limit, on_step=count))
+                base_judge = judges.enter_context(self._judge(without, "selection"))
                 base_policy = ctx.policy(without, len(self.history), trained=True)
                 players["base_only"] = (base_judge, by_policy(base_policy, "base_only"))
             if code is not None:
@@ -153,7 +154,7 @@ class Judging:
                     tuned_judge = judges.enter_context(self._code_judge(tuned, "selection"))
                     players[TUNED] = (tuned_judge, self._by_code(tuned.actions, "tuned"))
             seeds, steps = ctx.seeds.selection(wanted + more), self._judging_left(here)
-            race = Selection(players, seeds, code=code, least=wanted, steps=steps, traces=traces)
+            race = Selection(players, seeds, code=code, least=wanted, steps=steps, traces=ctx.settings.traces)
             name = f"{self._folder}/race/{{}}".format
             race.run(lambda n: ctx.run.stage(name(n), Block), lambda n, block: ctx.run.rewrite(name(n), block))
         ctx.observer.finished("select", **outcome(race.policy))
@@ -205,10 +206,16 @@ class Judging:
         return by_code(actions, may_stop=self.ctx.task.score is None, mode=mode)
 
     def _code_judge(self, spec: EnvSpec, purpose: Purpose = "code") -> Judge:
+        return self._judge(code_spec(spec, spec.actions), purpose)
+
+    def _judge(self, spec: EnvSpec, purpose: Purpose) -> Judge:
         ctx = self.ctx
-        count = ctx.book.counting(purpose)
         return Judge(
-            code_spec(spec, spec.actions), traces=ctx.settings.traces, limit=ctx.allotment.limit, on_step=count
+            spec,
+            traces=ctx.settings.traces,
+            limit=ctx.allotment.limit,
+            on_step=ctx.book.counting(purpose),
+            keep_open=ctx.plugin.limits(ctx.task).max_envs >= JUDGES,
         )
 
     def _judging_left(self, here: Steps) -> int:

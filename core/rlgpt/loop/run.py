@@ -69,9 +69,10 @@ def brief_of(ctx: LoopContext) -> Brief:
     env = extend(ctx.plugin.make_env(ctx.task, seed=0), plugin=ctx.plugin, task=ctx.task, on_step=count)
     try:
         env.reset(seed=ctx.seeds.rehearsal(0))
-        return make_brief(ctx.plugin, ctx.task, start_view=env.view(), limits=ctx.sandbox_limits, library=ctx.library)
+        view = env.view()
     finally:
         env.close()
+    return make_brief(ctx.plugin, ctx.task, start_view=view, limits=ctx.sandbox_limits, library=ctx.library)
 
 
 def _run(ctx: LoopContext) -> Result:

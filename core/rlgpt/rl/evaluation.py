@@ -83,6 +83,7 @@ class Judge:
         argument of ``on_step`` is the batch simulator.
     :param begin: for the seeds of some episodes, the saved state in which the episode begins. Episodes whose seed is
         not in ``begin`` start at the task's own start.
+    :param keep_open: whether the environment stays open after :meth:`play`.
     """
 
     def __init__(
@@ -94,8 +95,10 @@ class Judge:
         on_frame: OnFrame | None = None,
         on_step: OnStep | None = None,
         begin: Mapping[int, EpisodeState] | None = None,
+        keep_open: bool = True,
     ) -> None:
         self._spec, self._traces, self._limit, self._on_step = spec, traces, limit, on_step
+        self._keep_open = keep_open
         self._begin = begin or {}
         self._camera = Camera(on_frame) if on_frame is not None else None
         self._env: PolicyEnv | None = None
@@ -115,6 +118,8 @@ class Judge:
         limits = Limits(steps, failures, longest=horizon if self._limit is None else min(horizon, self._limit))
         lanes = self._open_lanes() if len(seeds) >= LEAST_EPISODES else None
         played = list(self._play(acting, seeds, limits) if lanes is None else lanes.play(acting, seeds, limits))
+        if not self._keep_open:
+            self._close()
         usage: Counter[str] = Counter()
         for one in played:
             usage.update(one.usage)
@@ -180,9 +185,13 @@ class Judge:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._close()
+
+    def _close(self) -> None:
         for opened in (self._env, self._lanes):
             if opened is not None:
                 opened.close()
+        self._env = self._lanes = None
 
 
 def together(parts: Sequence[Evaluation], traces: int) -> Evaluation:
