@@ -111,7 +111,7 @@ CASES: Mapping[str, Case] = {
     "one_leg": Case(
         "furniture/one_leg_medium",
         "where to search for the hole: which offset to try next after the peg touched the rim",
-        {"tag_error": 0.006},
+        {"tag_error": 0.015},
     ),
     "wooden_pickaxe": Case(
         "minecraft/wooden_pickaxe",
