@@ -50,7 +50,8 @@ class Comparison:
     :ivar rows: the compared methods that are measured on every task.
     :ivar variants: for each method that is measured only on some tasks, the names of these tasks.
     :ivar runner: the class that measures a cell (a task, a method and a seed).
-    :ivar first_seed: the first seed of the comparison; the other seeds are the next integers.
+    :ivar first_seed: the first seed of the comparison; the other seeds are the next integers. A mapping gives each task
+        its own first seed.
     :ivar iterations: the number of iterations of the outer loop, unless ``--iterations`` says otherwise.
     :ivar lines: a file that stores the printed results; with None, the results are only printed.
     """
@@ -64,7 +65,7 @@ class Comparison:
     episodes: int = 50
     trainer: str = "ppo"
     runner: type[RowRunner] = RowRunner
-    first_seed: int = 0
+    first_seed: int | Mapping[str, int] = 0
     lines: Path | None = None
     iterations: int = 1
 
@@ -116,14 +117,11 @@ class Comparison:
         RL-GPT's runs.
         """
 
+        def first(task: str) -> int:
+            return self.first_seed if isinstance(self.first_seed, int) else self.first_seed[task]
+
         def product(names: Sequence[str], among: Sequence[str]) -> list[Cell]:
-            return [
-                Cell(t, r, s)
-                for s in range(self.first_seed, self.first_seed + seeds)
-                for t in among
-                for r in names
-                if r in rows
-            ]
+            return [Cell(t, r, first(t) + s) for s in range(seeds) for t in among for r in names if r in rows]
 
         variants = [c for row, on in self.variants.items() for c in product((row,), [t for t in tasks if t in on])]
         return [*product(("rlgpt",), tasks), *product((*BASELINES, *DERIVED), tasks), *variants]
@@ -137,7 +135,7 @@ class Comparison:
         every = (*self.rows, *self.variants)
         parser.add_argument("--tasks", nargs="+", default=self.tasks)
         parser.add_argument("--rows", nargs="+", default=every, choices=every)
-        parser.add_argument("--seeds", type=int, default=self.seeds, help=f"how many, from {self.first_seed} on")
+        parser.add_argument("--seeds", type=int, default=self.seeds, help="number of seeds of each task")
         parser.add_argument("--budget", type=int, help=f"primitive steps of each cell; default: {self.budget}")
         parser.add_argument(
             "--iterations", type=int, default=self.iterations, help="of the outer loop, which share the budget"

@@ -29,6 +29,7 @@ class Case:
     :ivar adds: a text that says what learning could improve on code.
     :ivar selection_episodes: the number of episodes in each evaluation of code or policy; 0 means the default number of
         a run.
+    :ivar first_seed: the first of the task's five seeds. No other benchmark or calibration has used these seeds.
     :ivar in_suite: whether the task is in the suite today. The results of a task that has left the suite are kept.
     """
 
@@ -36,6 +37,7 @@ class Case:
     adds: str
     settings: Mapping[str, Any] = field(default_factory=dict)
     selection_episodes: int = 0
+    first_seed: int = 20
     in_suite: bool = True
 
     def find(self) -> tuple[Any, Any, Any, tuple[Path, ...]]:
@@ -127,6 +129,7 @@ CASES: Mapping[str, Case] = {
         "design/lunar_lander_windy",
         "which of the code's descents, with which speed and tilt, suits the current wind",
         selection_episodes=30,
+        first_seed=25,  # The method was changed after runs with the seeds 20 to 24.
     ),
 }
 """Name -> task. The settings come from a scan of 10 to 20 episodes for each recording, on seeds that the
