@@ -146,11 +146,11 @@ def test_setup_request_shows_rehearsal_results(
 def test_setup_with_unknown_names_is_asked_for_again(
     brief: Brief, plan: ActionPlan, library: Library, action: CodedAction
 ) -> None:
-    wrong = scripts.setup(coded_actions=["fly"], reward_weights={"fame": 1}, gamma=0.5)
+    wrong = scripts.setup(coded_actions=["fly"], reward_weights={"fame": 1}, gamma=0.5, interrupt_every=10**20)
     llm = FakeLLM({"setup": [wrong, scripts.setup()]})
     LLMFast(llm, library).setup(brief, plan, actions=(action,), history=())
     complaint = llm.requests[1].messages[-1].content
-    for words in ("no coded action 'fly'", "no reward term 'fame'", "gamma is 0.5"):
+    for words in ("no coded action 'fly'", "no reward term 'fame'", "gamma is 0.5", "interrupt_every is 1000"):
         assert words in complaint
 
 

@@ -197,6 +197,9 @@ def test_resume_records_changed_settings(rlgpt: Call) -> None:
     assert rlgpt("resume", "here", "llm=live", "llm.budget.dollars=5")[0] == 0
     llm = Run.open(Path("here")).record.config["llm"]
     assert (llm["kind"], llm["budget"]["dollars"]) == ("live", 5)
+    assert rlgpt("resume", "here", "llm=record", "llm.budget.tokens=9")[0] == 0
+    llm = Run.open(Path("here")).record.config["llm"]
+    assert (llm["kind"], llm["budget"]["dollars"], llm["budget"]["tokens"]) == ("record", 5, 9)
 
 
 @pytest.mark.usefixtures("trained")

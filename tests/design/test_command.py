@@ -139,7 +139,7 @@ def test_design_command_writes_flags_and_overrides_to_the_configuration(tmp_path
     flags += ["--idle", "right", "--success", "80", "--folder", str(tmp_path / "run")]
     given = ["agents=rl_only", "trainer=sample_factory", "trainer.workers=2", "iterations=1", "sandbox.yields=9"]
     given += ["llm.budget.dollars=5", "llm.budget.tokens=1000", "llm.timeout=30", "hyperparameters.num_envs=2"]
-    goal = "Hold it ${oc.env:HOME} upright, 'now'."
+    goal = r"Hold it ${oc.env:HOME} upright, 'now', \${oc.env:HOME} \\${x}."
     assert main(["design", "CartPole-v1", "--goal", goal, *flags, *given, "--cfg"]) == 0
     config = RunConfig(**yaml.safe_load(capsys.readouterr().out))
     environment = config.environment

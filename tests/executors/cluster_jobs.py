@@ -45,6 +45,10 @@ def unpicklable() -> int:
     return Unpicklable(1)
 
 
+def letters_of_the_key() -> int:
+    return len(os.environ.get("CANARY_API_KEY", ""))
+
+
 def square(job: Task) -> int:
     """The square of the job's value. A negative value is an error."""
     if isinstance(job, Broadcast):

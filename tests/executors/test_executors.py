@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cluster_jobs import Broadcast, Task, executions_of, square, unpicklable
+from cluster_jobs import Broadcast, Task, executions_of, letters_of_the_key, square, unpicklable
 from rlgpt.config import components
 from rlgpt.config.components import Component, make
 from rlgpt.errors import ConfigError, UnknownNameError
@@ -77,6 +77,17 @@ def test_one_process_executes_the_jobs_of_a_home(make_executor: Make, tmp_path: 
         executions = executions_of(tmp_path / str(home))
         assert len(executions) == 3
         assert len(set(executions)) == 1
+
+
+@pytest.mark.parametrize(("run", "home", "letters"), [(None, None, 0), (None, 0, 0), ("run", None, 3)])
+def test_only_processes_of_whole_runs_get_secret_environment_variables(
+    run: str | None, home: int | None, letters: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CANARY_API_KEY", "key")
+    folder = None if run is None else tmp_path / run
+    with executor_of("processes") as executor:
+        executor.submit(Broadcast(0, "", folder, source=letters_of_the_key, home=home))
+        assert [outcome for _, outcome in executor.as_completed()] == [letters**2]
 
 
 def test_jobs_of_a_home_get_a_value_that_the_executor_broadcasts(make_executor: Make) -> None:

@@ -53,6 +53,15 @@ def test_coded_action_reads_the_memory_that_another_action_wrote(open_guest: Ope
     assert told(guest, "tell") == "ValueError: " + repr({"cells": {(1, 2)}, 3: {"x": [1.5, None, True]}})
 
 
+def test_memory_for_records_has_no_huge_integers_and_no_lone_surrogates(open_guest: Open) -> None:
+    body = r"memory['big'] = [2**63 - 1, 2**64, -(9**999)]; memory['\ud800'] = '\ud800'"
+    guest = open_guest(action("put", WRITE.format(body=body)))
+    assert say(guest, "put") == Done()
+    plain = guest.memory
+    assert plain["big"] == [2**63 - 1, hex(2**64), hex(-(9**999))]
+    assert plain["?"] == "?"
+
+
 def test_memory_of_coded_actions_is_empty_in_a_new_episode(open_guest: Open) -> None:
     for _ in range(2):
         guest = open_guest(action("put", WRITE.format(body="memory['n'] = 1")), action("tell", TELL))

@@ -116,6 +116,8 @@ def setup_faults(setup: RLSetup, brief: Brief, actions: Collection[CodedAction])
         faults.append(
             f"gamma is {setup.gamma}; it is per primitive step and must be within {GAMMA_RANGE[0]} to {GAMMA_RANGE[1]}"
         )
+    if setup.interrupt_every is not None and setup.interrupt_every > horizon:
+        faults.append(f"interrupt_every is {setup.interrupt_every}; an episode has at most {horizon} primitive steps")
     if setup.horizon is not None and setup.horizon > horizon:
         faults.append(f"horizon is {setup.horizon}; the task's own is {horizon}, and training may only be shorter")
     faults += _repeated("observation key", setup.observation_keys)

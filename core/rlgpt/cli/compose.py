@@ -68,7 +68,8 @@ def run_config(values: Mapping[str, Any]) -> RunConfig:
 
 
 def changed(config: RunConfig, loader: ConfigLoader, overrides: Sequence[str], checked: Sequence[str]) -> RunConfig:
-    """Apply overrides to ``config``. An override such as ``trainer=NAME`` replaces the whole configuration group.
+    """Apply overrides to ``config``. An override such as ``trainer=NAME`` replaces the whole configuration group. Only
+    ``llm.budget``, which limits the spending of the whole run, stays if ``llm`` is replaced.
 
     Hydra evaluates only the overridden keys, and does not resolve interpolations in ``config``.
 
@@ -86,7 +87,8 @@ def changed(config: RunConfig, loader: ConfigLoader, overrides: Sequence[str], c
                 f"{override.input_line!r} is only for new runs. An existing run accepts single keys, KEY=VALUE."
             )
         if is_group(override, loader):
-            values[path[0]] = new[path[0]]
+            kept = {"budget": values["llm"]["budget"]} if path == ["llm"] else {}
+            values[path[0]] = {**new[path[0]], **kept}
         elif override.is_delete():
             _at(values, path[:-1]).pop(path[-1], None)
         else:

@@ -5,6 +5,7 @@ the class ``RunConfig`` validates the values.
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -58,9 +59,11 @@ def opened(
 
 
 def _escaped(node: Any) -> Any:
-    """``node`` with every ``${`` escaped, because the values are data, and Hydra must not resolve interpolations."""
+    """``node`` with every ``${`` and the backslashes before it escaped, because the values are data, and Hydra must not
+    resolve interpolations.
+    """
     if isinstance(node, str):
-        return node.replace("${", "\\${")
+        return re.sub(r"(\\*)\$\{", lambda found: f"{2 * found[1]}\\${{", node)
     if isinstance(node, Mapping):
-        return {key: _escaped(value) for key, value in node.items()}
+        return {_escaped(key): _escaped(value) for key, value in node.items()}
     return [_escaped(value) for value in node] if isinstance(node, list | tuple) else node

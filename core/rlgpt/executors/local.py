@@ -40,8 +40,8 @@ class Processes(Executor[J, R]):
     """An executor that runs several jobs simultaneously, each in a separate process. If the process of a job is killed,
     no other job is lost.
 
-    :param jobs: maximal number of jobs that run at the same time. The home ``h`` of a job is process ``h % jobs``.
-        Processes that are homes run environments; they get no secret environment variables.
+    :param jobs: maximal number of jobs that run at the same time. The home ``h`` of a job is process ``h % jobs``. Only
+        jobs with a folder, which are whole runs, get secret environment variables, because other jobs ask no model.
     """
 
     def __init__(self, work: Work[J, R], *, jobs: int = 2) -> None:
@@ -49,8 +49,9 @@ class Processes(Executor[J, R]):
         if jobs < 1:
             raise ConfigError(f"executor.jobs={jobs}: the number must be at least 1.")
         self._jobs = jobs
-        self._anywhere = _Line(work, jobs)
         self._starting = threading.Lock()
+        self._runs = _Line(work, jobs)
+        self._parts = _Line(work, jobs, without_secrets=self._starting)
         self._homes: dict[int, _Line[J, R]] = {}
         self._futures: dict[Future[R | Lost], J] = {}
 
@@ -59,7 +60,7 @@ class Processes(Executor[J, R]):
         return self._jobs
 
     def submit(self, job: J) -> None:
-        line = self._anywhere
+        line = self._runs if job.folder is not None else self._parts
         if job.home is not None:
             number = job.home % self._jobs
             if number not in self._homes:
@@ -75,7 +76,7 @@ class Processes(Executor[J, R]):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for line in (self._anywhere, *self._homes.values()):
+        for line in (self._runs, self._parts, *self._homes.values()):
             line.close()
 
 

@@ -55,7 +55,7 @@ class Replay(LLM):
         if entry is None:
             raise TranscriptEnded(
                 f"{path} contains no reply to {describe(key)}: the recorded run ended earlier or went differently. "
-                "To continue, resume the run with llm=record llm.model=MODEL."
+                "To continue, resume the run with llm.model=MODEL."
             )
         if entry.fingerprint != request.fingerprint:
             raise TranscriptError(

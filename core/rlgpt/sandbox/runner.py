@@ -34,20 +34,31 @@ class SharedMemory:
 
     @property
     def plain(self) -> dict[str, Plain]:
-        """The shared memory as plain values, in which tuples and sets are lists, and keys are text."""
-        return {str(key): _plain(value) for key, value in unpack(json.loads(self.text)).items()}
+        """The shared memory as plain values, in which tuples and sets are lists, and keys are text. Integers that
+        need more than 64 bits are hexadecimal text, and lone surrogates are question marks, because records contain
+        neither.
+        """
+        return {_text(key): _plain(value) for key, value in unpack(json.loads(self.text)).items()}
 
 
 def _plain(value: Any) -> Plain:
     match value:
         case dict():
-            return {str(key): _plain(item) for key, item in value.items()}
+            return {_text(key): _plain(item) for key, item in value.items()}
+        case str():
+            return _text(value)
+        case int() if value.bit_length() > 63:
+            return hex(value)
         case set() | frozenset():
             return sorted((_plain(item) for item in value), key=repr)
         case list() | tuple():
             return [_plain(item) for item in value]
-    plain: Plain = value if value is None or isinstance(value, bool | int | float | str) else repr(value)
+    plain: Plain = value if value is None or isinstance(value, bool | int | float) else repr(value)
     return plain
+
+
+def _text(value: Any) -> str:
+    return str(value).encode(errors="replace").decode()
 
 
 class ActionRunner(CodeRunner):
