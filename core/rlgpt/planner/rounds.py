@@ -205,7 +205,8 @@ class Rounds:
 
     def _work_on(self, node: SubGoal, decision: Decision, stage: str) -> LLMError | None:
         ctx = self._ctx
-        starts = ctx.run.once(f"{stage}/starts", Starts, lambda: self._reach(node, decision.steps))
+        own = decision.steps - self._learnt(node).steps.total
+        starts = ctx.run.once(f"{stage}/starts", Starts, lambda: self._reach(node, own))
         self._visits[node.label] += 1
         if not starts.reached:
             self._unreached[node.label] = starts
