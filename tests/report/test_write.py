@@ -5,6 +5,7 @@ are different methods, and all costs are counted.
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -201,6 +202,17 @@ def test_report_shows_no_score_when_the_scores_have_no_finite_mean(tmp_path: Pat
     assert page.comparisons[0].rows[0].score is None
     assert "nan" not in render(page).split("</style>")[1].lower()
     assert "RL-GPT  -" in table(page)
+
+
+@pytest.mark.parametrize(("size", "embedded"), [(8 << 20, True), ((8 << 20) + 1, False)])
+def test_report_names_a_video_that_is_too_large_to_embed(tmp_path: Path, size: int, embedded: bool) -> None:
+    run = made(tmp_path)
+    film = tmp_path / "videos" / "best.mp4"
+    film.parent.mkdir()
+    film.write_bytes(b"\0\0\0\0ftypisom")
+    os.truncate(film, size)
+    page = render(page_of([run]))
+    assert ("data:video/mp4" in page, "videos/best.mp4 is larger than 8 MiB" in page) == (embedded, not embedded)
 
 
 def test_run_without_success_and_score_has_a_row_in_the_report(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,12 +83,17 @@ class LoadedRun:
 
     def clips(self) -> Iterator[Clip]:
         """Up to eight videos in the run's folder. A file whose name ends in ``.mp4`` but which is no video is left
-        out.
+        out. A video that is too large to embed has only a caption, which names it.
         """
         names = [name for name in self.run.files.names("videos") if name.endswith(".mp4") and name[0] != "."]
         for name in names[:_CLIPS]:
-            content = self.run.files.read(f"videos/{name}", limit=_CLIP_BYTES)
-            if content[4:8] == b"ftyp":
+            with self.run.files.open(f"videos/{name}", limit=sys.maxsize) as file:
+                content = file.read(_CLIP_BYTES + 1)
+            if content[4:8] != b"ftyp":
+                continue
+            if len(content) > _CLIP_BYTES:
+                yield Clip(caption=f"videos/{name} is larger than {_CLIP_BYTES >> 20} MiB, too large to embed.")
+            else:
                 caption = "A fresh episode of the best iteration; the active action is shown at the upper edge."
                 yield Clip(caption=caption, mp4=content)
 

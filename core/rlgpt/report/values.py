@@ -28,10 +28,13 @@ class MethodRow(Value):
 
 
 class Clip(Value):
-    """A video that is embedded in the page."""
+    """A video of the run.
+
+    :ivar mp4: the video, which is embedded in the page; empty if the page has only the caption.
+    """
 
     caption: str
-    mp4: bytes
+    mp4: bytes = b""
 
 
 class PartStory(Value):
