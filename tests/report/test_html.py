@@ -247,6 +247,14 @@ def test_report_page_shows_functions_and_reward_terms_with_their_faults() -> Non
     assert points.startswith("0.0,26.0 ")
 
 
+@pytest.mark.parametrize(("seconds", "shown"), [("61.4", "61"), ("inf", "\N{EN DASH}"), ("nan", "\N{EN DASH}")])
+def test_report_page_shows_a_dash_for_a_time_that_is_not_finite(seconds: str, shown: str) -> None:
+    made = iteration()
+    assert made.training is not None
+    odd = made.model_copy(update={"training": made.training.model_copy(update={"seconds": float(seconds)})})
+    assert f"decisions, {shown} s," in read(html.render(Page(title="t", stories=(story(odd),)))).text
+
+
 def test_report_page_draws_no_curve_of_numbers_without_a_finite_range() -> None:
     curve = tuple((1000 * (i + 1), 0.5) for i in range(6))
     told = iteration(0, curve=curve)

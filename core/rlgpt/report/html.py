@@ -5,6 +5,7 @@ from language models is escaped.
 from __future__ import annotations
 
 import base64
+import math
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -55,7 +56,7 @@ def _environment() -> Environment:
     environment.filters.update(
         visible=text.visible,
         highlight=text.highlight,
-        count=lambda n: f"{round(n):,}",
+        count=lambda n: f"{round(n):,}" if math.isfinite(n) else "\N{EN DASH}",
         percent=lambda x: f"{100 * x:.0f} %",
         dollars=_dollars,
         data_url=lambda mp4: f"data:video/mp4;base64,{base64.b64encode(mp4).decode()}",
