@@ -54,5 +54,12 @@ def test_svg_of_curves_is_valid_reproducible_and_uses_the_text_colour_of_the_pag
     assert "&lt;script&gt;" in text
 
 
+@pytest.mark.parametrize("text", ["$\\frac$", "$x^2$", "cost in $"])
+def test_names_and_units_in_a_figure_are_not_read_as_formulas(text: str) -> None:
+    figure = curves.svg(curves.draw({text: [[(0, 0.0), (100, 1.0)]]}, score=f"score ({text})"))
+    labels = ["".join(element.itertext()) for element in ElementTree.fromstring(figure).iter() if "text" in element.tag]
+    assert {text, f"score ({text})"} <= {label.strip() for label in labels}
+
+
 def test_png_returns_the_bytes_of_a_png_image() -> None:
     assert curves.png(curves.draw({"a": [[(0, 0.0), (10, 1.0)]]}), dpi=40).startswith(b"\x89PNG")

@@ -173,7 +173,8 @@ def _dress(axes: Any, budget: int | None, score: str, axis: str) -> None:
         axes.set_xlim(right=budget * 1.02)
     axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x / 1000:g}k" if x >= 1000 else f"{x:g}"))
     axes.set_xlabel(axis, color=_INK)
-    axes.set_ylabel(visible(score) or "success", color=_INK)
+    # A name or a unit may contain dollar signs, which matplotlib would read as formulas.
+    axes.set_ylabel(visible(score) or "success", color=_INK, parse_math=False)
     axes.tick_params(colors=_INK, length=0)
     axes.grid(axis="y", color=_INK, alpha=0.14, lw=0.8)
     for side in ("top", "right", "left"):
@@ -183,4 +184,4 @@ def _dress(axes: Any, budget: int | None, score: str, axis: str) -> None:
     if axes.get_legend_handles_labels()[0]:
         legend = axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0), labelcolor=_INK)
         for text in legend.get_texts():
-            text.set_parse_math(False)  # A name may contain dollar signs, which matplotlib would read as formulas.
+            text.set_parse_math(False)
