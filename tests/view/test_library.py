@@ -20,6 +20,7 @@ from rlgpt.runs import Run
 from rlgpt.view.growing import GrowingLines
 from rlgpt.view.library import Library
 from rlgpt.view.plain import plain
+from rlgpt.view.progress import Progress
 
 
 def only(library: Library) -> str:
@@ -206,6 +207,15 @@ def test_learning_curves_can_be_drawn_over_steps_time_or_dollars(tmp_path: Path)
     ends = {axis: library.comparison([key], axis, "run")["lines"][0]["end"] for axis in ("steps", "seconds", "dollars")}
     assert ends == {"steps": 6000, "seconds": 17, "dollars": 0.01}, "the pause between the sessions does not count"
     assert library.figure([key], "seconds", "run", "dark").startswith(b"<svg")
+
+
+@pytest.mark.parametrize("episodes", [0, -2])
+def test_learning_curve_has_no_point_of_a_training_without_episodes(tmp_path: Path, episodes: int) -> None:
+    run = make_run(tmp_path / "run")
+    numbers = [{"train/episodes": n, "train/success": 1.0} for n in (episodes, 3)]
+    entries = [{"kind": "numbers", "step": step, "numbers": n} for step, n in enumerate(numbers)]
+    (run.folder / FILE).write_text("".join(f"{json.dumps(entry)}\n" for entry in entries))
+    assert Progress(run).curve("steps") == [(1, 1.0)]
 
 
 def test_comparison_names_the_settings_that_differ(tmp_path: Path) -> None:

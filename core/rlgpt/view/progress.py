@@ -69,8 +69,9 @@ class Progress:
             before = e.time if e.time is not None else before
             dollars = e.numbers.get("llm/dollars", dollars)
             at = {"steps": e.step, "seconds": seconds, "dollars": dollars}[axis]
-            if (value := e.numbers.get(f"train/{measure}")) is not None:
-                recent.append((e.numbers.get("train/episodes", 1.0), value))
+            episodes = e.numbers.get("train/episodes", 1.0)
+            if (value := e.numbers.get(f"train/{measure}")) is not None and episodes > 0:
+                recent.append((episodes, value))
                 points.append((at, curves.newest(recent)))
             if (value := e.numbers.get(f"selection/{measure}")) is not None:
                 points.append((at, value))
