@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from rlgpt.runs import Run
+from rlgpt.domain import Episode, Evaluation, Score
+from rlgpt.runs import Report, Run
+from rlgpt.studies.result import result_of
+from rlgpt.studies.study import Cell, Study
+from rlgpt.studies.tables import render
 
 Call = Callable[..., tuple[int, str, str]]
 
@@ -143,6 +148,31 @@ def test_study_is_resumed_and_refuses_runs_with_other_settings(studies: Path, rl
     assert "budget=100 (now 120)" in err
     assert rlgpt(*one, "budget=120", "study.folder=other")[0] == 0
     assert Path("other/key/RL/0/report.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("scores", "shown"),
+    [
+        ((1.0, 3.0), "2.00 [1.00, 3.00]"),
+        ((1.0, math.nan), "1.00 (1 of 2 seeds)"),
+        ((math.inf, 3.0), "3.00 (1 of 2 seeds)"),
+        ((math.nan, math.inf), "- (0 of 2 seeds)"),
+    ],
+)
+def test_table_of_a_study_counts_only_runs_with_a_finite_score(
+    tmp_path: Path, scores: tuple[float, ...], shown: str
+) -> None:
+    study = Study(title="", about="", tasks={"far": {}}, methods={"RL": {}}, seeds=2, tables=("success", "models"))
+    results = {}
+    for seed, score in enumerate(scores):
+        run = Run.create(tmp_path / str(seed), task="a/b", seed=seed, config={})
+        episode = Episode(seed=0, success=False, total_reward=0.0, primitive_steps=1, decisions=1, score=score)
+        told = Evaluation(mode="sampled", episodes=(episode,), has_success=False, score=Score())
+        (run.folder / "report.json").write_text(Report(iteration=0, evaluation=told).model_dump_json())
+        results[Cell("far", "RL", seed)] = result_of(run)
+    table = render(study, results, {})
+    assert row(table, "far")[1] == shown
+    assert row(table.partition("## Models")[2], "RL")[1] == shown.partition(" (")[0]
 
 
 def test_study_refuses_overrides_of_what_it_sets_itself(studies: Path, rlgpt: Call) -> None:

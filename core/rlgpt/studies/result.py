@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from rlgpt.agents.deadloop import DeadLoops, of_run
@@ -55,7 +56,8 @@ class Bill(Value):
 class CellResult(Value):
     """The result of one run of a study.
 
-    :ivar outcome: the success rate in the run's report; for a task without success, the mean score.
+    :ivar outcome: the success rate in the run's report; for a task without success, the mean score, or None if the
+        score is not finite.
     :ivar by_iteration: the success rate (or mean score) on the selection seeds, for each iteration of the outer loop.
     :ivar dead_loops: number of repairs that failed in the same way as the previous attempt, and number of all repairs.
     :ivar bills: a dict from role and iteration to the cost of the exchanges of this role in this iteration.
@@ -108,8 +110,9 @@ def result_of(run: Run) -> CellResult | None:
 
 
 def figure(evaluation: Evaluation) -> float | None:
-    """The success rate in an evaluation; for a task without success, the mean score."""
-    return evaluation.success_rate if evaluation.has_success else evaluation.mean_score
+    """The success rate in an evaluation; for a task without success, the mean score, or None if it is not finite."""
+    value = evaluation.success_rate if evaluation.has_success else evaluation.mean_score
+    return value if value is not None and math.isfinite(value) else None
 
 
 def repairs_of(iterations: Iterable[Iteration]) -> Repairs:

@@ -148,9 +148,9 @@ def _of(results: Results, task: str, method: str) -> list[CellResult]:
 
 def _outcome(study: Study, task: str, method: str, results: Results, absent: Mapping[Cell, str]) -> str:
     runs = _of(results, task, method)
-    known = [r.outcome for r in runs if r.outcome is not None]
-    if not known:
+    if not runs:
         return next((why for c, why in absent.items() if (c.task, c.method) == (task, method)), "not run")
+    known = [r.outcome for r in runs if r.outcome is not None]
     return _spread(known) + (f" ({len(known)} of {study.seeds} seeds)" if len(known) < study.seeds else "")
 
 
