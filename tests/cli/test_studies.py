@@ -7,10 +7,13 @@ import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from rlgpt.config.run_config import RunConfig
 from rlgpt.domain import Episode, Evaluation, Score
 from rlgpt.runs import Report, Run
+from rlgpt.studies.plan import changes
 from rlgpt.studies.result import result_of
 from rlgpt.studies.study import Cell, Study
 from rlgpt.studies.tables import render
@@ -130,7 +133,8 @@ def test_study_does_the_runs_that_are_possible_and_says_how_to_make_the_others(s
 
 
 def test_study_is_resumed_and_refuses_runs_with_other_settings(studies: Path, rlgpt: Call) -> None:
-    one = ("train", "experiment=paper/doors", "study.only=key/RL", "study.seeds=1")
+    fixed = ("setup.gamma=0.97", "setup.horizon=30")
+    one = ("train", "experiment=paper/doors", "study.only=key/RL", "study.seeds=1", *fixed)
     assert rlgpt(*one)[0] == 0
     folder = Path("runs/paper/doors/key/RL/0")
     before = (folder / "run.json").read_bytes()
@@ -146,8 +150,29 @@ def test_study_is_resumed_and_refuses_runs_with_other_settings(studies: Path, rl
     status, _, err = rlgpt(*one, "budget=120")
     assert status == 2
     assert "budget=100 (now 120)" in err
+    status, _, err = rlgpt(*one[:-1])
+    assert status == 2
+    assert "was made with setup.horizon=30 (now None)." in err
     assert rlgpt(*one, "budget=120", "study.folder=other")[0] == 0
     assert Path("other/key/RL/0/report.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "differ"),
+    [
+        ({"gamma": 0.97, "horizon": 50}, {"gamma": 0.97}, ["setup.horizon=50 (now None)"]),
+        ({"gamma": 0.97}, {}, ["setup.gamma=0.97 (now None)"]),
+        ({}, {"gamma": 0.97}, ["setup.gamma=None (now 0.97)"]),
+        ({"reward_weights": {}}, {}, []),
+    ],
+)
+def test_settings_that_only_the_run_or_only_the_command_has_differ(
+    tmp_path: Path, before: dict[str, Any], now: dict[str, Any], differ: list[str]
+) -> None:
+    first, second = (RunConfig(task="grid/key", setup=setup).plain() for setup in (before, now))
+    run = Run.create(tmp_path, task="grid/key", seed=0, config=first)
+    assert changes(run, second) == differ
+    assert changes(run, first) == []
 
 
 @pytest.mark.parametrize(

@@ -120,12 +120,16 @@ def check_existing(runs: Iterable[Planned], manager: PluginManager) -> None:
 
 def changes(run: Run, now: Mapping[str, Any]) -> list[str]:
     """The settings of the run that differ from the settings in ``now``, without those in :data:`FREE`. Each is a text
-    ``KEY=OLD (now NEW)``.
+    ``KEY=OLD (now NEW)``, with None for a setting that is not given.
 
     :param now: a configuration as JSON-like values.
     """
     before, wanted = _leaves(config_of(run).plain()), _leaves(now)
-    return [f"{k}={before.get(k)} (now {wanted[k]})" for k in wanted if before.get(k) != wanted[k]]
+    return [
+        f"{key}={before.get(key)} (now {wanted.get(key)})"
+        for key in {**before, **wanted}
+        if before.get(key) != wanted.get(key)
+    ]
 
 
 def is_done(run: Planned) -> bool:
@@ -157,10 +161,11 @@ def _recorded(cell: Cell, config: RunConfig, manager: PluginManager) -> Recorded
 
 
 def _leaves(node: Any, prefix: str = "") -> dict[str, Any]:
+    """The settings by dotted key, without those in :data:`FREE`. An empty mapping gives no setting."""
     found: dict[str, Any] = {}
     for key, value in node.items():
         name = f"{prefix}{key}"
         if name in FREE:
             continue
-        found |= _leaves(value, f"{name}.") if isinstance(value, Mapping) and value else {name: value}
+        found |= _leaves(value, f"{name}.") if isinstance(value, Mapping) else {name: value}
     return found
