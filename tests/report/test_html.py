@@ -71,7 +71,7 @@ def page(text: str = "") -> Page:
     return Page(
         title=text or "grid/door",
         note=text,
-        comparisons=(Comparison(title=text or "Methods", goal=text, rows=(row,)),),
+        comparisons=(Comparison(title=text or "Methods", rows=(row,)),),
         stories=(story(iteration(0, text=text), iteration(1, text=text), text=text),),
     )
 

@@ -10,9 +10,6 @@ from typing import NamedTuple
 
 MAX_EDITS = 40
 
-FORM = "<<<<<<< SEARCH\nlines of the source, exactly as they are\n=======\nlines that replace them\n>>>>>>> REPLACE"
-"""The text format of one edit."""
-
 _SEARCH, _SPLIT, _REPLACE = "<<<<<<< SEARCH", "=======", ">>>>>>> REPLACE"
 
 

@@ -18,7 +18,7 @@ from rlgpt.agents.rendering import (
 )
 from rlgpt.agents.text import bullets, number
 from rlgpt.agents.traces import render_outline, render_trace
-from rlgpt.domain import Episode, Evaluation, Metric, Trace
+from rlgpt.domain import Episode, Evaluation, Metric
 from rlgpt.domain.evaluations import quality
 
 ROWS = 40
@@ -71,8 +71,8 @@ def render_episodes(outcome: Outcome, horizon: int, weights: Mapping[str, float]
         return "\n\n".join([*tables, "(no episode was traced)"])
     worst = [(who, min(e.traces, key=lambda t: quality(t, e.score))) for who, e in parties if e.traces]
     detailed = min(worst, key=lambda pair: (not pair[1].stuck, pair[1].success))
-    shown = [f"In detail, {_who(*detailed)}\n{render_trace(detailed[1], DETAIL_LIMIT)}"]
-    shown += [f"{_who(*pair)}\n{render_outline(pair[1], OUTLINE_LIMIT)}" for pair in traces if pair != detailed]
+    shown = [f"In detail, {_who(detailed[0])}\n{render_trace(detailed[1], DETAIL_LIMIT)}"]
+    shown += [f"{_who(pair[0])}\n{render_outline(pair[1], OUTLINE_LIMIT)}" for pair in traces if pair != detailed]
     return "\n\n".join([*tables, *shown])
 
 
@@ -164,7 +164,7 @@ def _parties(outcome: Outcome) -> list[tuple[str, Evaluation]]:
     return [*policy, *found, *([(CODE, code)] if code is not None else [])]
 
 
-def _who(who: str, trace: Trace) -> str:
+def _who(who: str) -> str:
     return f"{who.partition(' (')[0].lower()}:"
 
 

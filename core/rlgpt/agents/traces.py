@@ -62,13 +62,6 @@ def render_verdict(verdict: Verdict) -> str:
     return f"{FAULTS[verdict.kind]} in {verdict.action}{where}{when}: {verdict.message}"
 
 
-def render_decision(decision: Decision, index: int, *, calls: int = 40) -> str:
-    """One decision as text. The text of a decision has the action, how the decision ended, at most ``calls`` calls of
-    primitives, and the changes of the view.
-    """
-    return "\n".join(_Entry((decision,), index).lines(calls))
-
-
 def render_trace(trace: Trace, limit: int = 6000, *, calls: int = 40, of_last: bool = False) -> str:
     """An episode as text of about ``limit`` characters.
 

@@ -9,7 +9,7 @@ from rlgpt.config.build import build
 from rlgpt.config.run_config import RunConfig
 from rlgpt.config.runs import begin, begin_or_resume, new_folder, resume, with_record
 from rlgpt.executors import JobResult
-from rlgpt.loop import LoopContext, Result
+from rlgpt.loop import LoopContext
 from rlgpt.planner import run
 from rlgpt.plugin import PluginManager
 from rlgpt.terminal import say
@@ -51,7 +51,7 @@ def finish(context: LoopContext) -> JobResult:
         except KeyboardInterrupt as interrupt:
             raise type(interrupt)(f"interrupted; continue with: rlgpt resume {folder}") from None
         if result.report is not None:
-            _show(context, result)
+            _show(context)
     objective = None if result.report is None else result.report.evaluation.objective
     if result.stopped is not None:
         say(f"rlgpt: stopped: {result.stopped}", sys.stderr)
@@ -59,7 +59,7 @@ def finish(context: LoopContext) -> JobResult:
     return JobResult(0, objective)
 
 
-def _show(context: LoopContext, result: Result) -> None:
+def _show(context: LoopContext) -> None:
     from rlgpt.cli.film import film
     from rlgpt.report.write import table, write_page
 

@@ -172,7 +172,8 @@ class GraphPlayer:
         _, info = self._root.reset(seed=seed)
         self._heard.begin(info)
         self.context, self.stopped = self._root.context, False
-        self.verdicts, self._asked = self._predicates.reset(self._view(), seed=0, quarantined=()), 0
+        self._predicates.reset(self._view(), seed=0, quarantined=())
+        self._asked = 0
         return self._predicates.answers.predicates
 
     def play(self, seed: int, *, until: str | None = None) -> Played:
@@ -282,7 +283,7 @@ class GraphPlayer:
         """For each sub-goal, whether it holds now. Predicates are called at most once at each primitive step."""
         if self._asked != self._heard.steps:
             self._asked = self._heard.steps
-            self.verdicts = (*self.verdicts, *self._predicates.update(self._view()))
+            self._predicates.update(self._view())
         return self._predicates.answers.predicates
 
     def _note(self, reached: dict[str, int], holds: Mapping[str, bool]) -> None:

@@ -94,7 +94,6 @@ class Comparison(Value):
     """
 
     title: str
-    goal: str = ""
     rows: tuple[MethodRow, ...]
     curves: str = ""
     score_name: str = Field(default="", description="name of the score; empty: the task has no score")

@@ -69,14 +69,12 @@ class CellResult(Value):
     """
 
     outcome: float | None
-    is_score: bool = False
     by_iteration: tuple[float | None, ...] = ()
     repairs: Repairs = Repairs()
     dead_loops: tuple[int, int] = (0, 0)
     bills: Mapping[Part, Bill] = {}
     models: tuple[str, ...] = ()
     reached: Mapping[str, float] = {}
-    steps: int = 0
     stopped: str = ""
 
     @property
@@ -97,14 +95,12 @@ def result_of(run: Run) -> CellResult | None:
     loops = of_run(iterations)
     return CellResult(
         outcome=figure(kept),
-        is_score=not kept.has_success,
         by_iteration=tuple(figure(i.kept) for i in loaded.iterations),
         repairs=repairs_of(iterations),
         dead_loops=(loops.repeated, loops.repairs),
         bills=bills_of(loaded.exchanges),
         models=tuple(sorted({e.reply.model for e in loaded.exchanges})),
         reached=_reached(run),
-        steps=run.record.steps.total,
         stopped=run.record.reason if run.record.status == "stopped" else "",
     )
 

@@ -18,7 +18,7 @@ from rlgpt.view.dialogue import SECONDS, Dialogue
 from rlgpt.view.plain import plain
 from rlgpt.view.plans import plans_of, shown_plan
 from rlgpt.view.process import Processes
-from rlgpt.view.progress import LABELS, Axis, Progress
+from rlgpt.view.progress import Axis, Progress
 from rlgpt.view.sweeps import sweeps
 
 T = TypeVar("T")
@@ -168,6 +168,3 @@ class Library:
             while len(self._kept) > KEPT:
                 self._kept.popitem(last=False)
             return kept
-
-
-AXES = tuple(LABELS)
