@@ -142,7 +142,7 @@ def interval_line(name: str, unit: str, value: Interval, **more: Any) -> str:
     """Return one figure as a line of JSON. The line has ``range`` instead of ``interval`` if a method has too few seeds
     for an interval.
     """
-    around = {"range" if value.level == 1.0 else "interval": [round(value.low, 3), round(value.high, 3)]}
+    around = {"range" if value.level in (1.0, None) else "interval": [round(value.low, 3), round(value.high, 3)]}
     return line(name, round(value.point, 3), unit, **around, **more)
 
 

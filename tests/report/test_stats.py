@@ -19,11 +19,12 @@ def test_iqm_equals_the_mean_trimmed_by_a_quarter_on_each_side(scores: np.ndarra
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
-def test_spread_is_a_range_for_fewer_than_five_scores_and_an_interval_otherwise(scores: list[float]) -> None:
+def test_spread_is_a_range_for_two_to_four_scores_and_an_interval_for_more(scores: list[float]) -> None:
     told, around = spread(scores), interval(scores)
     assert told.point == around.point
     if len(scores) < 5:
-        assert (told.low, told.high, told.level) == (min(scores), max(scores), 1.0)
+        level = None if len(scores) == 1 else 1.0
+        assert (told.low, told.high, told.level) == (min(scores), max(scores), level)
     else:
         assert told == around
 
@@ -96,8 +97,9 @@ def test_interval_refuses_scores_that_are_empty_not_finite_or_of_a_wrong_shape(w
         interval(wrong)
 
 
-def test_text_of_an_interval_has_two_decimals() -> None:
-    assert str(interval([0.5, 0.5])) == "0.50 [0.50, 0.50]"
+@pytest.mark.parametrize(("scores", "text"), [([0.5], "0.50"), ([0.5, 0.5], "0.50 [0.50, 0.50]")])
+def test_text_of_a_single_score_has_no_brackets(scores: list[float], text: str) -> None:
+    assert str(spread(scores)) == text
 
 
 @pytest.mark.parametrize(

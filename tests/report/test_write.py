@@ -192,7 +192,8 @@ def test_report_page_shows_runs_with_and_without_a_success_of_one_task(tmp_path:
     assert rows["pure RL"].success is None
     assert rows["RL-GPT"].score is None
     assert page.comparisons[0].curves == page_of([judged]).comparisons[0].curves, "a score has no success curve"
-    assert "7.00 [7.00, 7.00]" in render(page)
+    assert str(rows["pure RL"].score) == "7.00"
+    assert "7.00 [7.00, 7.00]" in render(page), "the interval over the episodes of the run"
     assert {"success", "score"} <= set(table(page).split())
 
 
@@ -213,6 +214,13 @@ def test_report_names_a_video_that_is_too_large_to_embed(tmp_path: Path, size: i
     os.truncate(film, size)
     page = render(page_of([run]))
     assert ("data:video/mp4" in page, "videos/best.mp4 is larger than 8 MiB" in page) == (embedded, not embedded)
+
+
+@pytest.mark.parametrize(("wins", "several"), [((5,), False), ((5, 7), True)])
+def test_table_of_a_single_run_has_no_range(tmp_path: Path, wins: tuple[int, ...], several: bool) -> None:
+    shown = table(page_of([made(tmp_path / str(seed), seed=seed, wins=w) for seed, w in enumerate(wins)]))
+    assert ("success (range)" in shown, "[0.50, 0.70]" in shown) == (several, several)
+    assert ("0.50 " in shown, "[0.50, 0.50]" in shown) == (not several, False)
 
 
 def test_run_without_success_and_score_has_a_row_in_the_report(tmp_path: Path) -> None:

@@ -150,7 +150,7 @@ def test_page_of_a_run_with_sub_goals_has_their_graph_and_leads_to_what_each_bec
     assert (alive["calls"], alive["alone"], alive["run"]) == (0, None, None)
     assert (graph["episodes"], graph["successes"]) == (2, 1)
     (line,) = library.comparison([key], "steps", "run")["lines"]
-    assert (line["points"], line["end"], line["last"]) == (1, 22_140, "0.5"), "the success of the whole graph"
+    assert (line["points"], line["end"], line["last"]) == (1, 22_140, "0.50"), "the success of the whole graph"
 
     part = library.run(door["run"])
     assert (part["name"], part["status"], part["whole"]) == ("run: door_open", "finished", {"id": key, "name": "run"})

@@ -26,18 +26,19 @@ interval of a percentile bootstrap equals the range.)
 
 class Interval(Value):
     """A statistic and its confidence interval at the confidence level ``level``. At level 1, the interval is the range
-    of the scores.
+    of the scores. A level of None means that there is a single score, which has no interval.
     """
 
     point: float
     low: float
     high: float
-    level: float = 0.95
+    level: float | None = 0.95
 
     def __str__(self) -> str:
         largest = max(abs(self.point), abs(self.low), abs(self.high))
         form = ".2f" if largest == 0 or 0.1 <= largest < 1e6 else ".3g"
-        return f"{self.point:{form}} [{self.low:{form}}, {self.high:{form}}]"
+        around = "" if self.level is None else f" [{self.low:{form}}, {self.high:{form}}]"
+        return f"{self.point:{form}}{around}"
 
 
 def iqm(scores: Scores) -> Scores:
@@ -83,12 +84,13 @@ def interval(
 
 def spread(scores: Sequence[float]) -> Interval:
     """The interquartile mean over the runs of one task, with its 95 % confidence interval. With fewer than :data:`FEW`
-    runs, the result has the range of the scores instead of the confidence interval.
+    runs, the result has the range of the scores instead of the confidence interval; with one run, it has no interval.
     """
     found = interval(scores)
     if len(scores) >= FEW:
         return found
-    return found.model_copy(update={"low": min(scores), "high": max(scores), "level": 1.0})
+    level = 1.0 if len(scores) > 1 else None
+    return found.model_copy(update={"low": min(scores), "high": max(scores), "level": level})
 
 
 def difference(

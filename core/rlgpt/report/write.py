@@ -79,9 +79,9 @@ def _column(name: str, intervals: Sequence[Interval | None]) -> list[str]:
     """The title and the cells of a column of a text table, padded to the same width. If all cells of a column have the
     same kind of interval, the column's title says what the brackets mean; otherwise each cell says it.
     """
-    levels = {i.level for i in intervals if i is not None}
+    levels = {i.level for i in intervals if i is not None and i.level is not None}
     mixed = len(levels) > 1
-    title = name if mixed else f"{name} (range)" if levels == {1.0} else f"{name} (95 %)"
+    title = name if len(levels) != 1 else f"{name} (range)" if levels == {1.0} else f"{name} (95 %)"
     cells = ["-" if i is None else f"{i}{' (range)' * (mixed and i.level == 1.0)}" for i in intervals]
     width = max(25 if mixed else 19, *map(len, cells))
     return [f"{cell:<{width}}" for cell in (title, *cells)]

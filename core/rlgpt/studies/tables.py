@@ -179,7 +179,7 @@ def _paper_columns(study: Study) -> list[str]:
 
 
 def _spread(values: Sequence[float]) -> str:
-    return str(spread(values)) if len(values) > 1 else _number(values[0]) if values else "-"
+    return str(spread(values)) if values else "-"
 
 
 def _number(value: float | str | None) -> str:

@@ -88,7 +88,7 @@ def ends(lines: Mapping[str, Sequence[Curve]]) -> list[dict[str, Any]]:
             "runs": len(group),
             "points": sum(map(len, group)),
             "first": plain(group[0][0][1]),
-            "last": plain(str(spread([c[-1][1] for c in group]) if len(group) > 1 else f"{group[0][-1][1]:.3g}")),
+            "last": plain(str(spread([c[-1][1] for c in group]))),
             "end": plain(max(c[-1][0] for c in group)),
         }
         for name, group in lines.items()

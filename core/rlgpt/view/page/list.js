@@ -86,7 +86,7 @@ export function list(main) {
       name: h("th", { scope: "rowgroup" }, toggle, h("div", { class: "quiet" }, about.filter(Boolean).join(", "), " ", compared)),
       task: h("td", {}, sweep.tasks.length === 1 ? sweep.tasks[0] : ""),
       status: h("td", {}, Object.entries(sweep.statuses).map(([name, n]) => [status(name, `${n} ${name}`), " "])),
-      success: h("td", { class: "num" }, s ? [h("span", { class: "strong" }, percent(s.point)), range(s.point, [s.low, s.high], over)] : "–"),
+      success: h("td", { class: "num" }, s ? [h("span", { class: "strong" }, percent(s.point)), range(s.point, s.level && [s.low, s.high], over)] : "–"),
       score: h("td", { class: "num" }, sweep.score ?? "–"),
       steps: h("td", { class: "num" }, count(sweep.steps)),
       tokens: h("td", { class: "num" }, bill ? count(bill.tokens) : "…"),
