@@ -133,7 +133,7 @@ def test_study_does_the_runs_that_are_possible_and_says_how_to_make_the_others(s
 
 
 def test_study_is_resumed_and_refuses_runs_with_other_settings(studies: Path, rlgpt: Call) -> None:
-    fixed = ("setup.gamma=0.97", "setup.horizon=30")
+    fixed = ("skills=lib", "setup.gamma=0.97", "setup.horizon=30")
     one = ("train", "experiment=paper/doors", "study.only=key/RL", "study.seeds=1", *fixed)
     assert rlgpt(*one)[0] == 0
     folder = Path("runs/paper/doors/key/RL/0")

@@ -61,7 +61,7 @@ def build(
     """
     refuse_keys(config)
     place = place_of(config, manager, objects)
-    config = _with_folder(complete(place.config, place.plugin, place.task, manager))
+    config = complete(place.config, place.plugin, place.task, manager)
     watching = observer or observers(config, manager, objects)
     library = library_of(place.plugin, place.task)
     trainer = objects.trainer or make("trainer", _not_object("trainer", config.trainer), Trainer, manager)  # type: ignore[type-abstract]
@@ -121,20 +121,6 @@ def _executor(config: RunConfig, manager: PluginManager) -> MakeExecutor:
     if factory is InProcess:
         return InProcess
     return lambda work: make("executor", part, Executor, manager, work)  # type: ignore[type-abstract]
-
-
-def _with_folder(config: RunConfig) -> RunConfig:
-    """``config`` with the absolute path of the skill library, because a run may be resumed in another working
-    directory.
-
-    :raises ConfigError: the path of the library is a file.
-    """
-    if config.skills is None:
-        return config
-    folder = Path(config.skills).resolve()
-    if folder.exists() and not folder.is_dir():
-        raise ConfigError(f"skills={config.skills!r} is a file. Give the path of a folder; a missing folder is made.")
-    return config.model_copy(update={"skills": str(folder)})
 
 
 def observers(config: RunConfig, manager: PluginManager, objects: Objects = NOTHING) -> Observer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from rlgpt.config.components import Component, effective, factory_of
@@ -20,10 +21,12 @@ Setting = Scalar | tuple[Scalar, ...]
 
 
 def complete(config: RunConfig, plugin: EnvironmentPlugin, task: Task, manager: PluginManager) -> RunConfig:
-    """The configuration ``config`` with a value for every hyperparameter and every setting of the trainer.
+    """The configuration ``config`` with a value for every hyperparameter and every setting of the trainer, and with the
+    absolute path of the skill library.
 
     :raises RlgptError: a name or value is not valid.
     """
+    config = _with_folder(config)
     config.setup.check(plugin, task)
     learning = hyperparameters(config, plugin, task)
     given = HyperparameterOverrides(**learning.model_dump())
@@ -32,6 +35,20 @@ def complete(config: RunConfig, plugin: EnvironmentPlugin, task: Task, manager: 
         fixed = tuple(sorted(config.hyperparameters.model_fields_set))
     config = config.model_copy(update={"fixed_hyperparameters": fixed})
     return config.model_copy(update={"hyperparameters": given, "trainer": _trainer(config.trainer, manager)})
+
+
+def _with_folder(config: RunConfig) -> RunConfig:
+    """``config`` with the absolute path of the skill library, because a run may be resumed in another working
+    directory.
+
+    :raises ConfigError: the path of the library is a file.
+    """
+    if config.skills is None:
+        return config
+    folder = Path(config.skills).resolve()
+    if folder.exists() and not folder.is_dir():
+        raise ConfigError(f"skills={config.skills!r} is a file. Give the path of a folder; a missing folder is made.")
+    return config.model_copy(update={"skills": str(folder)})
 
 
 def task_of(config: RunConfig, manager: PluginManager) -> tuple[EnvironmentPlugin, Task]:
