@@ -183,6 +183,22 @@ def test_ask_does_not_send_back_a_reply_of_a_megabyte() -> None:
     assert sum(len(m.content) for m in llm.requests[1].messages) < 25_000
 
 
+def test_ask_sends_at_most_20_complaints_of_500_characters_and_the_number_of_the_others() -> None:
+    llm = FakeLLM({"review": [json.dumps({"works": True, "x" * 150_000: 1}), GOOD, GOOD]})
+    complaints = [f"{n} {'y' * 600}" for n in range(4000)]
+
+    def accept(review: Review) -> Review:
+        if len(llm.requests) == 2:
+            raise UnreadableError(complaints)
+        return review
+
+    ask(llm, REQUEST, Review, accept)
+    (_, long, *_), (_, first, *rest, last, _) = (r.messages[-1].content.splitlines() for r in llm.requests[1:])
+    assert long == f"- {'x' * 497}..."
+    assert first == f"- {complaints[0][:497]}..."
+    assert (len(rest), last) == (19, "- 3980 more faults are left out here")
+
+
 def test_ask_numbers_its_retries_from_the_ask_number_of_the_request() -> None:
     llm = FakeLLM({"review": ["", GOOD]})
     ask(llm, REQUEST.model_copy(update={"key": REQUEST.key.model_copy(update={"ask": 3})}), Review)

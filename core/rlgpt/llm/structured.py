@@ -23,6 +23,8 @@ T = TypeVar("T")
 
 _QUOTED = 20_000
 """Maximal number of characters of an unusable reply that are sent back to the model."""
+_COMPLAINTS, _COMPLAINT = 20, 500
+"""Maximal number of complaints that are sent back to the model, and their maximal length in characters."""
 
 _REFUSALS = re.compile(
     r"\W*(i['\u2019]?m sorry|sorry|i apologi|i can(no|['\u2019])t|i am unable|i['\u2019]m unable|as an ai)", re.I
@@ -195,7 +197,10 @@ def _validated(value: dict[str, Any], schema: type[M]) -> M:
 
 def _follow_up(reply: Reply, complaints: Sequence[str], schema: type[BaseModel]) -> tuple[Message, Message]:
     shown = reply.text if len(reply.text) <= _QUOTED else f"{reply.text[:_QUOTED]}\n[... cut]"
-    listed = "\n".join(f"- {c}" for c in complaints)
+    lines = [f"- {c if len(c) <= _COMPLAINT else c[: _COMPLAINT - 3] + '...'}" for c in complaints[:_COMPLAINTS]]
+    if left_out := len(complaints) - len(lines):
+        lines.append(f"- {left_out} more faults are left out here")
+    listed = "\n".join(lines)
     form = "the JSON object and the ```python block" if takes_code(schema) else "the JSON object"
     return (
         Message(role="assistant", content=shown.strip() or "(empty)"),
