@@ -19,7 +19,7 @@ _STARTS = 500
 of braces.
 """
 
-_FENCE = re.compile(r"[ \t]*(`{3,})[ \t]*([A-Za-z0-9_+-]*)[^`\n]*")
+_FENCE = re.compile(r"[ \t]*+(`{3,}+)[ \t]*+([A-Za-z0-9_+-]*+)[^`\n]*+")
 _THINKING = re.compile(r"\A\s*<(think|thinking)>")
 
 
@@ -43,7 +43,8 @@ def find(text: str) -> Found:
     """Find the JSON objects and the Python block in a reply of a language model.
 
     Python blocks are removed before the search for JSON objects, so that a dict in code is not found. Line breaks
-    within JSON strings are accepted, because language models write them; NaN and infinities are not accepted.
+    within JSON strings are accepted, because language models write them. The words NaN and Infinity are not accepted; a
+    number beyond the range of floats, such as 1e999, becomes infinite, which the later checks of a reply refuse.
 
     :param text: the text of a model's reply, with at most :data:`REPLY_LIMIT` characters. The caller checks the length.
     """
