@@ -146,11 +146,24 @@ def test_model_settings_of_a_role_inherit_unset_fields_and_address_and_key_only_
         {"fallbacks": [{"timeout": 3}]},
         {"timeout": 0},
         {"key": "x"},
+        {"roles": "openai/m"},
+        {"roles": ["openai/m"]},
+        {"fallbacks": 3},
+        {"fallbacks": {"model": "openai/m"}},
+        {"timeout": float("inf")},
+        {"timeout": 1e12},
+        {"price": [-1, -1]},
+        {"price": [1, float("inf")]},
     ],
 )
 def test_llm_settings_refuse_invalid_values(wrong: dict[str, Any]) -> None:
-    with pytest.raises(ValidationError):
+    with pytest.raises(ValidationError, match=next(iter(wrong))):
         LLMSettings(**wrong)
+
+
+@pytest.mark.parametrize("given", ["openai/m", ["openai/m"], [{"model": "openai/m"}]])
+def test_fallback_models_are_given_by_a_name_or_by_a_list(given: Any) -> None:
+    assert LLMSettings(fallbacks=given).fallbacks == (ModelSettings(model="openai/m"),)
 
 
 def test_model_settings_have_one_field_for_each_parameter_of_litellm_model() -> None:

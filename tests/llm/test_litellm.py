@@ -15,6 +15,7 @@ import pytest
 from rlgpt.domain import Review
 from rlgpt.errors import ConfigError, LLMError
 from rlgpt.llm.base import Message, Request
+from rlgpt.llm.late import litellm
 from rlgpt.llm.litellm_llm import LiteLLM
 from rlgpt.llm.patience import pause, within
 from rlgpt.llm.record import Recorder
@@ -187,6 +188,20 @@ def test_error_names_the_variable_of_a_missing_api_key_before_a_request_is_sent(
         LiteLLM("openai/m", key_env="MY_KEY").complete(request_)
     with pytest.raises(ConfigError, match="unknown model 'nonsense': write PROVIDER/MODEL"):
         LiteLLM("nonsense").check()
+
+
+def test_failed_request_names_the_key_of_a_provider_that_is_known_by_its_address(
+    request_: Request, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Refused(Exception):
+        status_code = 401
+
+    def refuse(**_: Any) -> None:
+        raise Refused("no")
+
+    monkeypatch.setattr(litellm(), "completion", refuse)
+    with pytest.raises(ConfigError, match=r"the key was refused.*GROQ_API_KEY"):
+        model("https://api.groq.com/openai/v1", model="m").complete(request_)
 
 
 def test_api_key_is_read_from_the_environment_variable(

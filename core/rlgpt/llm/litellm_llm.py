@@ -222,4 +222,7 @@ class LiteLLM(LLM):
         return [] if found["keys_in_environment"] else [n for n in found["missing_keys"] if n.endswith("_API_KEY")]
 
     def _key_names(self) -> str:
-        return self.key_env or f"{litellm().get_llm_provider(self.model)[1].upper()}_API_KEY (or llm.key_env)"
+        if self.key_env is not None:
+            return self.key_env
+        _, provider, *_ = litellm().get_llm_provider(self.model, api_base=self.api_base)
+        return f"{provider.upper()}_API_KEY (or llm.key_env)"

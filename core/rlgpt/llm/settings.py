@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from rlgpt.domain import Name, Plain, Value
 from rlgpt.llm.base import Role
 from rlgpt.llm.budget import LLMBudget
+
+Price = Annotated[float, Field(ge=0, le=1e6)]
+"""Dollars per million tokens."""
 
 
 class ModelSettings(Value):
@@ -26,12 +29,12 @@ class ModelSettings(Value):
     max_tokens: int | None = Field(
         default=None, ge=1, description="maximal number of tokens of one reply; null: the provider's default"
     )
-    timeout: float = Field(default=120.0, gt=0, description="maximal duration of one request, in seconds")
+    timeout: float = Field(default=120.0, gt=0, le=86_400, description="maximal duration of one request, in seconds")
     retries: int = Field(
         default=4, ge=0, le=20, description="number of retries of a failed request, with pauses between them"
     )
     supports_vision: bool = Field(default=False, description="whether the model accepts images")
-    price: tuple[float, float] | None = Field(
+    price: tuple[Price, Price] | None = Field(
         default=None, description="dollars per million prompt and completion tokens"
     )
     extra: Mapping[str, Plain] = Field(default_factory=dict, description="further arguments for the provider")
@@ -84,15 +87,21 @@ class LLMSettings(ModelSettings):
     @model_validator(mode="before")
     @classmethod
     def _named(cls, data: Any) -> Any:
-        """Complete the given settings. A text instead of settings is the name of a language model. If the user gives a
-        model but no ``kind``, the kind is ``record``.
+        """Complete the given settings. A text instead of settings is the name of a language model, and a text instead
+        of a list of fallbacks is the only fallback. If the user gives a model but no ``kind``, the kind is ``record``.
         """
         if not isinstance(data, Mapping):
             return data
         made = data.get("model") or data.get("_target_") or data.get("target")
         kind = data.get("kind") or ("record" if made else "replay")
-        roles = {k: _model(v) for k, v in (data.get("roles") or {}).items()}
-        return {**data, "kind": kind, "roles": roles, "fallbacks": [_model(v) for v in data.get("fallbacks") or ()]}
+        roles, fallbacks = data.get("roles") or {}, data.get("fallbacks") or ()
+        if isinstance(roles, Mapping):
+            roles = {k: _model(v) for k, v in roles.items()}
+        if isinstance(fallbacks, str):
+            fallbacks = [fallbacks]
+        if isinstance(fallbacks, Sequence):
+            fallbacks = [_model(v) for v in fallbacks]
+        return {**data, "kind": kind, "roles": roles, "fallbacks": fallbacks}
 
     @field_validator("fallbacks", mode="after")
     @classmethod
