@@ -15,8 +15,9 @@ from journey import (
 )
 from rlgpt.agents.planner import FixedPlanner, LLMPlanner
 from rlgpt.domain import GoalGraph
-from rlgpt.errors import ConfigError, UnusableReplyError
-from rlgpt.planner import run
+from rlgpt.errors import ConfigError, UnknownNameError, UnusableReplyError
+from rlgpt.planner import PlannerContext, PlannerSettings, run
+from rlgpt.planner.build import graph
 from rlgpt.plugin.library import library_of
 from rlgpt.runs import Run
 from rlgpt.sandbox import SandboxLimits
@@ -25,6 +26,13 @@ from rlgpt.testing.grid import GridPlugin
 from rlgpt.testing.llm import FakeLLM
 
 JOURNEY = Path(__file__).parent / "journey.py"
+
+
+def test_planner_error_names_the_role_that_has_no_language_model() -> None:
+    library = library_of(GridPlugin(), TASK)
+    given = PlannerContext(library, SandboxLimits(), PlannerSettings(), lambda: {"slow": FakeLLM({})})
+    with pytest.raises(UnknownNameError, match="role with a language model 'planner'"):
+        graph(given)
 
 
 @pytest.mark.parametrize(

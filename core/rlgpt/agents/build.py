@@ -113,7 +113,7 @@ def primitives_only(context: TeamContext) -> Agents:
 def one_agent(context: TeamContext) -> Agents:
     """A team of a single agent, which writes plan, code and learning setup in one reply, without a critic."""
     solo = LLMSolo(
-        _model(context.connect(), "solo"), context.library, context.limits, context.mode(), prompts=context.prompts
+        model_for(context.connect(), "solo"), context.library, context.limits, context.mode(), prompts=context.prompts
     )
     return Agents(context.kind, solo, solo, NoCritic())
 
@@ -183,20 +183,25 @@ def build_agents(
 
 def _whole(context: TeamContext, *, learns: bool = True, **more: Any) -> Agents:
     models, mode = context.connect(), context.mode(learns=learns)
-    review = _model(models, "review")
-    critic = LLMCritic(_model(models, "critic"), mode, review_llm=review, prompts=context.prompts)
+    review = model_for(models, "review")
+    critic = LLMCritic(model_for(models, "critic"), mode, review_llm=review, prompts=context.prompts)
     return Agents(context.kind, *_slow_and_fast(context, models, mode), critic, **more)
 
 
 def _slow_and_fast(context: TeamContext, models: Models, mode: Mode) -> tuple[SlowAgent, FastAgent]:
     library, limits, prompts = context.library, context.limits, context.prompts
-    slow = LLMSlow(_model(models, "slow"), mode, prompts=prompts)
-    fast, setup = _model(models, "fast"), _model(models, "setup")
-    function = _model(models, "function", or_else="fast")
+    slow = LLMSlow(model_for(models, "slow"), mode, prompts=prompts)
+    fast, setup = model_for(models, "fast"), model_for(models, "setup")
+    function = model_for(models, "function", or_else="fast")
     return slow, LLMFast(fast, library, limits, mode, setup_llm=setup, function_llm=function, prompts=prompts)
 
 
-def _model(models: Models, role: Role, or_else: Role | None = None) -> LLM:
+def model_for(models: Models, role: Role, or_else: Role | None = None) -> LLM:
+    """The language model for the role ``role``.
+
+    :param or_else: the role whose model is used if ``models`` has no model for ``role``.
+    :raises UnknownNameError: ``models`` has no model for these roles.
+    """
     if isinstance(models, LLM):
         return models
     if role not in models and or_else is not None:

@@ -6,12 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from rlgpt.agents.build import Models
+from rlgpt.agents.build import Models, model_for
 from rlgpt.agents.planner import FixedPlanner, LLMPlanner, Planner
 from rlgpt.domain import GoalGraph
 from rlgpt.errors import ConfigError
 from rlgpt.files import Folder, read_json
-from rlgpt.llm.base import LLM
 from rlgpt.planner.context import PlannerSettings
 from rlgpt.sandbox import Library, SandboxLimits
 
@@ -42,12 +41,13 @@ def graph(context: PlannerContext) -> Planner:
     model writes the graph.
 
     :raises ConfigError: the file contains no valid graph.
+    :raises UnknownNameError: the language models are given by role, and none has the role of the planner.
     """
     if context.file is not None:
         return FixedPlanner(read_graph(context.file), context.library, context.limits)
-    models, settings = context.connect(), context.settings
+    settings = context.settings
     return LLMPlanner(
-        models if isinstance(models, LLM) else models["planner"],
+        model_for(context.connect(), "planner"),
         context.library,
         context.limits,
         most=settings.sub_goals,
