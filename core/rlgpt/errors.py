@@ -124,8 +124,8 @@ class UnusableReplyError(LLMError):
 
 
 class BudgetExceeded(LLMError):
-    """The run's budget of tokens, dollars or calls is spent. A run whose budget is spent ends, and can be resumed with
-    a larger budget.
+    """The run's budget of tokens, dollars or calls is spent, or its file of exchanges is full. Such a run ends. A run
+    whose budget is spent can be resumed with a larger budget.
     """
 
     exit_status = 3

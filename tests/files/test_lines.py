@@ -72,6 +72,15 @@ def test_json_lines_refuse_to_read_or_append_through_a_link(lines: JsonLines[Poi
     assert (tmp_path / "private").read_text() == "private"
 
 
+def test_json_lines_append_no_line_that_would_exceed_the_maximal_size(tmp_path: Path) -> None:
+    lines = JsonLines(Folder(tmp_path, RunError), "log.jsonl", Point, "Delete the line.", full=20)
+    assert lines.room() == 20
+    for x in range(3):
+        lines.append(Point(x=x))
+    assert lines.read() == [Point(x=0), Point(x=1)]
+    assert lines.room() == 4
+
+
 def test_json_lines_neither_read_nor_change_a_full_file(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     with path.open("wb") as file:

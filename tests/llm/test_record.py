@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rlgpt.domain import Value
-from rlgpt.errors import LLMError, RunError, UnusableReplyError
+from rlgpt.errors import BudgetExceeded, LLMError, RunError, UnusableReplyError
 from rlgpt.llm.base import Message, Reply, Request, Usage
 from rlgpt.llm.budget import Spending
 from rlgpt.llm.exchange import Exchange, Journal, read_exchanges
@@ -93,6 +94,19 @@ def test_recorder_does_not_record_a_failed_request(tmp_path: Path, request_: Req
         recorder.complete(request_)
     assert recorder.complete(request_).text == "up"
     assert len(read_exchanges(path)) == 1
+
+
+def test_recorder_with_a_nearly_full_journal_sends_no_request_and_keeps_its_replies(
+    tmp_path: Path, request_: Request
+) -> None:
+    path = tmp_path / "llm.jsonl"
+    recorder = Recorder(llm := FakeLLM(echo), path)
+    known = recorder.complete(request_)
+    os.truncate(path, (512 - 63) << 20)
+    with pytest.raises(BudgetExceeded, match=r"llm\.jsonl is nearly full.*start a new run in another folder"):
+        recorder.complete(numbered(request_, 1))
+    assert len(llm.requests) == 1
+    assert recorder.complete(request_) == known
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)

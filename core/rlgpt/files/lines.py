@@ -28,7 +28,7 @@ class JsonLines(Generic[V]):
 
     :param kind: the type of the value on a line; see :func:`~rlgpt.files.bounded.read_json`.
     :param advice: one sentence that tells the user what to do about a damaged line.
-    :param full: size of the file in bytes above which no more lines are appended.
+    :param full: maximal size of the file in bytes. A line that would exceed this size is not appended.
     """
 
     def __init__(
@@ -48,15 +48,22 @@ class JsonLines(Generic[V]):
 
     def append(self, value: BaseModel) -> None:
         """Append ``value`` as a line. The method returns after the line was written to the disk (``os.fsync``). An
-        incomplete last line of the file is removed first. If the file has reached its maximal size, nothing is
-        appended.
+        incomplete last line of the file is removed first. If the line does not fit into the file, nothing is appended.
         """
+        line = value.model_dump_json().encode() + b"\n"
         with self.folder.open_in_place(self.name, append=True) as file, _locked(file):
-            if file.seek(0, os.SEEK_END) < self._full:
+            if file.seek(0, os.SEEK_END) + len(line) <= self._full:
                 _cut_torn_line(file)
-                file.write(value.model_dump_json().encode() + b"\n")
+                file.write(line)
                 file.flush()
                 os.fsync(file.fileno())
+
+    def room(self) -> int:
+        """Number of bytes that can still be appended; negative if the file is too large."""
+        if not self.folder.exists(self.name):
+            return self._full
+        with self.folder.open(self.name, limit=sys.maxsize) as file:
+            return self._full - file.seek(0, os.SEEK_END)
 
     def _values(self, file: BinaryIO) -> Iterator[V]:
         for number, line in enumerate(iter(lambda: file.readline(_LINE), b""), start=1):

@@ -13,13 +13,16 @@ from typing import Literal
 from pydantic import TypeAdapter
 
 from rlgpt.domain import Value
-from rlgpt.errors import RunError
+from rlgpt.errors import BudgetExceeded, RunError
 from rlgpt.files import Folder, JsonLines
 from rlgpt.llm.base import Message, Reply, Request, RequestKey
 from rlgpt.secrets import redact
 
 Identity = tuple[RequestKey, str, str]
 """The identity of a request, which is its key, its fingerprint and a digest of its messages."""
+
+_RESERVE = 64 << 20
+"""Number of bytes that the journal must have left for the next exchange, which is the longest line that can be read."""
 
 
 class Exchange(Value):
@@ -87,6 +90,19 @@ class Journal:
         self.remembered: list[Exchange] = []
         self._lines = _lines(path)
         self._enter(self._lines.read())
+
+    def check_room(self) -> None:
+        """Check that the journal can store one more exchange. A reply that is not stored would be lost when the run is
+        resumed.
+
+        :raises BudgetExceeded: the journal is nearly full.
+        """
+        if self._lines.room() < _RESERVE:
+            raise BudgetExceeded(
+                f"{self.path} is nearly full: fewer than {_RESERVE >> 20} MiB are left. The model is not asked, as "
+                "its reply might not be stored. The run ends with its best iteration. For more iterations, start a new "
+                "run in another folder."
+            )
 
     def append(self, exchange: Exchange) -> None:
         """Append an exchange to the journal, and return after it was written to the disk."""

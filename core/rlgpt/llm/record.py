@@ -36,9 +36,15 @@ class Recorder(LLM):
         return Spending.of(self.journal.exchanges)
 
     def complete(self, request: Request) -> Reply:
+        """Return the reply to ``request``.
+
+        :raises BudgetExceeded: the journal is nearly full. The request is not sent, because a reply that is not stored
+            would be lost.
+        """
         known = self._known.get(identity(request))
         if known is not None:
             return known
+        self.journal.check_room()
         exchange = Exchange.of(request, self.llm.complete(request))
         self.journal.append(exchange)
         self._known[exchange.identity] = exchange.reply
