@@ -139,6 +139,7 @@ def test_setup_of_the_solo_agent_omits_coded_actions_that_were_not_written(brief
         (scripts.solo(actions=[{"name": n, **scripts.SIGNATURE} for n in ("fetch_key", "fly")]), "holds ['fly']"),
         (scripts.solo(source=f"# action: fetch_key\n{scripts.SOURCE.replace('use()', 'grab()')}"), "grab"),
         (scripts.solo(setup={**scripts.SETUP, "gamma": 0.1}), "setup: gamma is 0.1"),
+        (scripts.solo().replace("fetch_key", "setup"), "'setup' is already the name of the learning setup"),
     ],
 )
 def test_solo_agent_sends_each_fault_of_a_reply_back_to_the_model(

@@ -174,6 +174,8 @@ class LLMSolo(SlowAgent, FastAgent):
         wanted = [s.name for s in plan.coded if not s.keep]
         kept = [a for s in plan.coded if s.keep and (a := history_text.kept_action(history, s.name, brief.skills))]
         faults = plan_faults(plan, brief, history)
+        if "setup" in wanted:  # The keys of the requests for its code and for the setup would be equal.
+            faults.append("the sub-action name 'setup' is already the name of the learning setup; choose another name")
         if extra := sorted({a.name for a in reply.actions} - set(wanted)):
             faults.append(f"`actions` holds {extra}, which are no sub-actions of kind code that are written now")
         for name in wanted:
