@@ -15,7 +15,8 @@ from rlgpt.llm.exchange import Exchange
 
 class LLMBudget(Value):
     """Limits on the cost of the language models in a run. The limits cover the whole run with all of its sessions. None
-    means that there is no limit.
+    means that there is no limit. Only replies count: a try that times out is not counted, although the provider may
+    charge for it.
     """
 
     tokens: int | None = Field(

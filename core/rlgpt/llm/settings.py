@@ -78,7 +78,8 @@ class LLMSettings(ModelSettings):
         default=(), description="models that are asked if the first model fails"
     )
     budget: LLMBudget = Field(
-        default=LLMBudget(), description="limits of the spending of the whole run, including resumed sessions"
+        default=LLMBudget(),
+        description="limits of the whole run; a try without a reply (timeout) does not count, but may cost money",
     )
     transcript: int | str | None = Field(
         default=None, description="the recording to replay: index, name or path; null: the seed chooses"
