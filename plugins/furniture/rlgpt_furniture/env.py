@@ -98,7 +98,8 @@ class FurnitureTask(gymnasium.Env[Any, Any]):
         self.arm = Arm()
         self.assembly = Assembly(self.furniture, self.model, settings.connectors)
         self.parts = len(self.furniture.parts)
-        self._tag_error, self._tag_offsets = settings.tag_error, np.zeros((self.parts, 2))
+        self._tag_error, self.tag_offsets = settings.tag_error, np.zeros((self.parts, 2))
+        """Horizontal errors of the parts' observed positions, m; zeros without the setting ``tag_error``."""
         self.pads = (self.model.geom("left_pad").id, self.model.geom("right_pad").id)
         index = {self.model.body(part.name).id: i for i, part in enumerate(self.furniture.parts)}
         self.part_of = [index.get(body, -1) for body in self.model.geom_bodyid.tolist()]
@@ -166,7 +167,7 @@ class FurnitureTask(gymnasium.Env[Any, Any]):
         saved.
         """
         own = np.array([*self.target, *self.rotation, *self.joints, self.width, *self.assembly.numbers()])
-        physics, tags = physics_of(self.model, self.data), self._tag_offsets.ravel()
+        physics, tags = physics_of(self.model, self.data), self.tag_offsets.ravel()
         return pack({"own": own, "steps": self.steps, "tags": tags, "physics": physics})
 
     def load(self, state: bytes, *, seed: int | None = None) -> Observation:
@@ -182,7 +183,8 @@ class FurnitureTask(gymnasium.Env[Any, Any]):
         self.assembly.restore(self.data, own[20:])
         self.target, self.rotation, self.joints = own[:3].copy(), own[3:12].copy(), own[12:19].copy()
         self.width, self.steps = float(own[19]), whole(saved["steps"], 0, self.task.horizon, "number of steps")
-        self._tag_offsets = tags.reshape(self.parts, 2)
+        if self._tag_error:
+            self.tag_offsets = tags.reshape(self.parts, 2)
         set_physics(self.model, self.data, saved["physics"])
         return self._observe()
 
@@ -201,7 +203,7 @@ class FurnitureTask(gymnasium.Env[Any, Any]):
         data.qpos[:7], data.qpos[7:ARM_JOINTS] = self.joints, self.width
         data.qpos[ARM_JOINTS:] = draw(self.furniture, spread, rng)
         if self._tag_error:
-            self._tag_offsets = draw_tag_offsets(self.parts, self._tag_error, rng)
+            self.tag_offsets = draw_tag_offsets(self.parts, self._tag_error, rng)
         for _ in range(SETTLE_STEPS):
             self.advance()
 
@@ -255,8 +257,7 @@ class FurnitureTask(gymnasium.Env[Any, Any]):
     def _tagged(self, poses: Array) -> np.ndarray[Any, Any]:
         """Return the poses of the parts as position tags report them, with the errors of the tags."""
         observed = poses.astype(np.float32)
-        if self._tag_error:
-            observed.reshape(self.parts, 7)[:, :2] += self._tag_offsets
+        observed.reshape(self.parts, 7)[:, :2] += self.tag_offsets
         return observed
 
     def _frame(self, name: str, width: int, height: int) -> Any:

@@ -29,7 +29,8 @@ ALLOWED_PENETRATION = 0.0008
 
 
 class Planner:
-    """Plans motions in the current scene. The planner does not change the simulation.
+    """Plans motions in the current scene, with the observed poses of all parts that the hand does not hold. The planner
+    does not change the simulation.
 
     :param rng: the random generator of the episode.
     :param carried: the index of the part that the hand holds and moves, or -1 if the hand holds no part.
@@ -42,6 +43,8 @@ class Planner:
         self._env, self._rng, self._carried = env, rng, carried
         self._model, self._data = env.model, mujoco.MjData(env.model)
         self._data.qpos[:] = env.data.qpos
+        loose = np.arange(env.parts) != carried
+        self._data.qpos[ARM_JOINTS:].reshape(-1, 7)[loose, :2] += env.tag_offsets[loose]
         if fingers is not None:
             self._data.qpos[7:ARM_JOINTS] = fingers
         model = env.model
