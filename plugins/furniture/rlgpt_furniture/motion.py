@@ -175,18 +175,21 @@ def rotation_from_vector(turn: Array) -> Array:
 
 def along(ctx: Context, path: list[Array]) -> Generator[Action, None, int]:
     """Move the joints' targets along a path of joint positions (each 7, rad), by at most :data:`MAX_JOINT_STRIDE` in
-    each step.
+    each step. The motion ends early at a step that does not bring the targets nearer to the path.
 
     :returns: the number of steps.
     """
     model: FurnitureTask = ctx.model
     steps_taken = 0
     for goal in path:
+        longest = math.inf
         while True:
             away = goal - model.joints
-            longest = float(np.abs(away).max())
+            before, longest = longest, float(np.abs(away).max())
             if longest < 1e-6:
                 break
+            if longest >= before:
+                return steps_taken
             yield command(ctx, model.joints + away * min(1.0, MAX_JOINT_STRIDE / longest))
             steps_taken += 1
             if longest <= MAX_JOINT_STRIDE:

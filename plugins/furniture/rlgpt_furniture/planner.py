@@ -8,6 +8,7 @@ episode. A planning library would use a global random generator, and then an epi
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 from rlgpt.plugin.offscreen import make_mujoco_importable
@@ -105,12 +106,19 @@ class Planner:
         return None if best is None else best[1]
 
     def path(self, goal: Array) -> list[Array] | None:
-        """Return joint positions along a collision-free path that ends at the goal, or None if no path was found."""
-        start = self._env.joints.copy()
+        """Return joint positions along a collision-free path within the joint limits, which ends at the goal. Return
+        None if no path was found.
+        """
+        arm, start = self._env.arm, self._env.joints.copy()
         if self.clear(start, goal):
             return [goal]
         path = connect(start, goal, self.clear, self._sample, self._rng)
-        return None if path is None else self._shorten(path)
+        if path is None:
+            return None
+        inside = [np.clip(joints, arm.lower, arm.upper) for joints in path]
+        if not np.array_equal(inside, path) and not all(self.clear(a, b) for a, b in pairwise(inside)):
+            return None
+        return self._shorten(inside)
 
     def _sample(self) -> Array:
         arm = self._env.arm

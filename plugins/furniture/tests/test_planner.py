@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from rlgpt.testing.player import Player
 from rlgpt_furniture.arm import Array
 from rlgpt_furniture.env import ARM_JOINTS, FurnitureTask
+from rlgpt_furniture.motion import along
 from rlgpt_furniture.planner import Planner
+from rlgpt_furniture.plugin import FurniturePlugin
 from rlgpt_furniture.tasks import make_tasks
 
 DOWN = np.diag((1.0, -1.0, -1.0))
@@ -91,3 +94,24 @@ def test_path_planner_knows_only_the_observed_pose_of_a_part_that_the_hand_does_
     planner = Planner(env, np.random.default_rng(0), -1, fingers=0.01)
     assert planner.reach(true, DOWN) is not None
     assert planner.reach(observed.astype(float), DOWN) is None
+
+
+def test_path_planner_keeps_paths_within_the_joint_limits() -> None:
+    env = walled()
+    goal = Planner(env, np.random.default_rng(0), -1).reach(RIGHT, DOWN)
+    assert goal is not None
+    env.joints[6] = goal[6] = env.arm.upper[6]
+    paths = [Planner(env, np.random.default_rng(seed), -1).path(goal) for seed in range(8)]
+    nodes = [joints for path in paths for joints in path or ()]
+    assert len(nodes) > 8
+    assert all((env.arm.lower <= joints).all() and (joints <= env.arm.upper).all() for joints in nodes)
+
+
+def test_motion_along_a_path_ends_at_joint_angles_that_the_arm_cannot_reach(plugin: FurniturePlugin) -> None:
+    play = Player(plugin, make_tasks()["furniture/one_leg"], seed=0)
+    goal = play.env.unwrapped.joints.copy()  # type: ignore[attr-defined]
+    goal[6] = play.env.unwrapped.arm.upper[6] + 0.2  # type: ignore[attr-defined]
+    for steps, action in enumerate(along(play.context, [goal])):
+        play.step(action)
+        assert steps < 30
+    play.env.close()
