@@ -167,8 +167,9 @@ def fits(joint: Joint, where: tuple[float, float, float], turn: Matrix, toleranc
             return -1
         if joint.turns:
             step = 2 * math.pi / joint.turns
-            off = math.remainder(math.atan2(turn[3], turn[0]), step)
-            if math.cos(off) < MIN_COSINE:
+            nearest = step * round(math.atan2(turn[3], turn[0]) / step)
+            c, s = math.cos(nearest), math.sin(nearest)
+            if min(c * turn[0] + s * turn[3], c * turn[4] - s * turn[1]) < MIN_COSINE:
                 return -1
     for index, place in enumerate(joint.places):
         if all(abs(a - b) <= tolerance for a, b in zip(where, place, strict=True)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -88,12 +89,20 @@ def test_connector_of_the_hood_is_free_when_the_bulb_is_assembled() -> None:
     env.close()
 
 
-@pytest.mark.parametrize(("angle", "fits"), [(0.0, True), (0.2, True), (0.5, False), (math.pi / 2, True)])
-def test_leg_fits_its_hole_with_any_of_its_four_sides(angle: float, fits: bool) -> None:
+@pytest.mark.parametrize(
+    ("angle", "tilt", "fits"),
+    [
+        *((0.0, 0.0, True), (0.2, 0.0, True), (0.5, 0.0, False), (math.pi / 2, 0.0, True), (math.pi, 0.0, True)),
+        *((0.0, 0.3, True), (0.3, 0.3, False), (0.3 - math.pi / 2, 0.3, False), (-math.pi / 2, 0.3, True)),
+    ],
+)
+def test_leg_fits_its_hole_with_any_of_its_four_sides(angle: float, tilt: float, fits: bool) -> None:
     from rlgpt_furniture.assembly import PEG_TOLERANCE
     from rlgpt_furniture.assembly import fits as index_of_place
     from rlgpt_furniture.furniture import FURNITURE
+    from rlgpt_furniture.motion import axis_rotation
 
-    c, s = math.cos(angle), math.sin(angle)
-    place = index_of_place(FURNITURE["one_leg"].joints[0], LEG_PLACE, (c, -s, 0, s, c, 0, 0, 0, 1), PEG_TOLERANCE)
+    x, _, z = np.eye(3)
+    turn: Any = tuple((axis_rotation(x, tilt) @ axis_rotation(z, angle)).ravel())
+    place = index_of_place(FURNITURE["one_leg"].joints[0], LEG_PLACE, turn, PEG_TOLERANCE)
     assert (place == 0) is fits
