@@ -27,6 +27,9 @@ HOLE_BLOCK = 0.022
 _LYING = (math.sqrt(0.5), 0.0, math.sqrt(0.5), 0.0)
 """Quaternion that turns z into x."""
 
+Area = tuple[float, float, float]
+"""Least x, largest x and half size along y of a rectangle, m."""
+
 
 @dataclass(frozen=True)
 class Part:
@@ -35,8 +38,10 @@ class Part:
     :ivar mass: the mass of the part, kg.
     :ivar start: the start position x, y of the part's origin at yaw 0, in m from the robot's base on the table.
     :ivar height: the height of the part's origin above the table at the start, m.
-    :ivar footprint: the half sizes along x and y of the area that the part covers on the table at yaw 0, m.
+    :ivar footprint: the half sizes along x and y of the area that is free for the part at the start at yaw 0, m. The
+        peg of a leg reaches beyond it.
     :ivar lying: the quaternion (w, x, y, z) of the part while it lies on the table at yaw 0.
+    :ivar areas: the areas that a leg and its peg cover at yaw 0. The other parts cover their footprint.
     """
 
     name: str
@@ -45,6 +50,7 @@ class Part:
     height: float
     footprint: tuple[float, float]
     lying: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)
+    areas: tuple[Area, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -151,12 +157,16 @@ def _places(x: float, y: float, z: float) -> tuple[tuple[float, float, float], .
     return tuple((i * x, j * y, z) for i in (1, -1) for j in (1, -1))
 
 
+def _leg_areas(half: float) -> tuple[Area, Area]:
+    return (-half, half, 0.015), (-half - PEG_LENGTH, -half, PEG_RADIUS)
+
+
 def _square_leg(number: int, y: float) -> Part:
-    return Part(f"leg{number}", 0.0231, (0.3715, y), 0.015, (0.045, 0.017), _LYING)
+    return Part(f"leg{number}", 0.0231, (0.3715, y), 0.015, (0.045, 0.017), _LYING, _leg_areas(0.03125))
 
 
 def _desk_leg(number: int, y: float) -> Part:
-    return Part(f"desk_leg{number}", 0.0562, (0.3715, y), 0.015, (0.065, 0.017), _LYING)
+    return Part(f"desk_leg{number}", 0.0562, (0.3715, y), 0.015, (0.065, 0.017), _LYING, _leg_areas(0.05))
 
 
 _TABLE_TOP = Part("table_top", 0.151, (0.5415, 0.0), 0.015625, (0.08125, 0.08125))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import chain, product
 
 import numpy as np
 
 from rlgpt_furniture.arm import Array
-from rlgpt_furniture.furniture import Furniture, Part
+from rlgpt_furniture.furniture import Area, Furniture, Part
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ starts; in this plugin positions and angles are random.
 START_AREA = ((0.34, 0.64), (-0.24, 0.24))
 """Bounds of x and y of the parts' origins, m: FurnitureBench's bounds, but 3 cm narrower towards the robot."""
 PART_GAP = 0.012
-"""Minimal free distance between two parts, m."""
+"""Minimal free distance between the footprints of two parts, m."""
 
 
 def draw(furniture: Furniture, spread: Spread, rng: np.random.Generator) -> Array:
@@ -46,14 +47,19 @@ def draw(furniture: Furniture, spread: Spread, rng: np.random.Generator) -> Arra
     for _ in range(500):
         poses: list[Array] = []
         outlines: list[Array] = []
+        covered: list[Array] = []
         for part in furniture.parts:
             for _ in range(100):
                 yaw = float(rng.uniform(-spread.turn, spread.turn))
                 x, y = np.array(part.start) + rng.uniform(-spread.shift, spread.shift, 2)
-                corners = _corners(part, x, y, yaw)
-                if _inside(x, y, corners) and not any(_overlap(corners, other) for other in outlines):
+                a, b = part.footprint
+                free = _corners(x, y, yaw, (-a - PART_GAP / 2, a + PART_GAP / 2, b + PART_GAP / 2))
+                own = [_corners(x, y, yaw, area) for area in part.areas or ((-a, a, b),)]
+                pairs = chain(product([free], outlines), product(own, covered))
+                if _inside(x, y, free) and not any(_overlap(one, other) for one, other in pairs):
                     poses.append(_pose(part, x, y, yaw))
-                    outlines.append(corners)
+                    outlines.append(free)
+                    covered += own
                     break
             else:
                 break
@@ -78,13 +84,12 @@ def _pose(part: Part, x: float, y: float, yaw: float) -> Array:
     return np.array((x, y, part.height, w * a - z * d, w * b - z * c, w * c + z * b, w * d + z * a))
 
 
-def _corners(part: Part, x: float, y: float, yaw: float) -> Array:
-    a, b = part.footprint[0] + PART_GAP / 2, part.footprint[1] + PART_GAP / 2
+def _corners(x: float, y: float, yaw: float, area: Area) -> Array:
+    """Return the corners of an area of a part at a place and yaw, ``(4, 2)``."""
+    west, east, side = area
     cos, sin = math.cos(yaw), math.sin(yaw)
-    return np.array([(x + i * a * cos - j * b * sin, y + i * a * sin + j * b * cos) for i, j in _SIGNS])
-
-
-_SIGNS = ((1, 1), (-1, 1), (-1, -1), (1, -1))
+    corners = ((east, side), (west, side), (west, -side), (east, -side))
+    return np.array([(x + u * cos - v * sin, y + u * sin + v * cos) for u, v in corners])
 
 
 def _inside(x: float, y: float, corners: Array) -> bool:

@@ -90,7 +90,7 @@ def test_path_planner_knows_only_the_observed_pose_of_a_part_that_the_hand_does_
     env = FurnitureTask(task.model_copy(update={"settings": {**task.settings, "tag_error": 0.02}}), seed=0)
     env.reset(seed=0)
     env.tag_offsets[:] = (0.0, 0.17), (0.0, 0.0)
-    true, observed = env.data.qpos[ARM_JOINTS:][:3] + (0, 0, 0.005), env.step(np.zeros(8))[0]["parts"][:3]
+    true, observed = env.data.qpos[ARM_JOINTS:][:3] + np.array((0, 0, 0.005)), env.step(np.zeros(8))[0]["parts"][:3]
     planner = Planner(env, np.random.default_rng(0), -1, fingers=0.01)
     assert planner.reach(true, DOWN) is not None
     assert planner.reach(observed.astype(float), DOWN) is None
