@@ -93,6 +93,26 @@ def test_worker_restarts_are_limited_until_an_episode_finishes(recipe: Recipes) 
     steady.close()
 
 
+def test_worker_restarts_are_counted_again_after_an_episode_that_a_wrapper_ended(recipe: Recipes) -> None:
+    env = WorkerEnv(recipe("trouble", how="", when="never", of={"restarts": 1}))
+    for count in range(3):
+        env.reset()
+        env.step(0)
+        env.reset()
+        os.kill(env.pid, signal.SIGKILL)
+        with pytest.raises(WorkerError, match="SIGKILL"):
+            env.step(0)
+        assert env.restarts == count
+    env.close()
+
+
+def test_reset_of_a_closed_worker_environment_raises_an_error_although_crashes_truncate(recipe: Recipes) -> None:
+    env = WorkerEnv(recipe("trouble", how="", when="never", of={"on_crash": "truncate"}))
+    env.close()
+    with pytest.raises(WorkerError, match="was closed"):
+        env.reset()
+
+
 def test_crash_of_a_worker_truncates_the_episode_when_the_recipe_requests_truncation(
     recipe: Recipes, tmp_path: Path
 ) -> None:

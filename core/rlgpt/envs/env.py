@@ -45,7 +45,7 @@ class WorkerEnv(gymnasium.Env[Any, Any]):
     def __init__(self, recipe: Recipe, *, render_mode: str | None = None) -> None:
         self.recipe, self.render_mode, self.restarts = recipe, render_mode, 0
         self._in_a_row = 0
-        self._closed = False
+        self._closed = self._stepped = False
         self._described: tuple[Described, Described] | None = None
         self._last: Any = None
         self._sees: Layout
@@ -59,6 +59,11 @@ class WorkerEnv(gymnasium.Env[Any, Any]):
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Observed:
         super().reset(seed=seed)
+        self._open()
+        if self._stepped and self._worker.alive:
+            # A wrapper such as TimeLimit ended the episode, of which the worker knows nothing.
+            self._in_a_row = 0
+        self._stepped = False
         order = {"do": "reset", "seed": seed, "options": options}
         while True:
             try:
@@ -82,6 +87,7 @@ class WorkerEnv(gymnasium.Env[Any, Any]):
         reward, terminated, truncated = (answer.get(key) for key in ("reward", "terminated", "truncated"))
         if not (isinstance(reward, float) and isinstance(terminated, bool) and isinstance(truncated, bool)):
             raise self._worker.unusable(Unusable("reward, terminated or truncated has a wrong type"))
+        self._stepped = True
         if terminated or truncated:
             self._in_a_row = 0
         return observation, reward, terminated, truncated, info
@@ -116,7 +122,6 @@ class WorkerEnv(gymnasium.Env[Any, Any]):
             raise WorkerError(f"{self._worker.name} was closed. Make a new environment: WorkerEnv(recipe).")
 
     def _revive(self) -> None:
-        self._open()
         if self._worker.alive:
             return
         if self._in_a_row >= self.recipe.restarts:
