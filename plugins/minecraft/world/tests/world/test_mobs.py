@@ -16,7 +16,7 @@ from voxeldojo.world.items import ID
 from voxeldojo.world.mob_kinds import FLEES, HALF, HOPS, LIFE, MORE_LIFE, NAMES, SPEED, STROLLS, TABLE, TALL
 from voxeldojo.world.mob_kinds import ID as KIND
 from voxeldojo.world.spawn import summon
-from voxeldojo.world.state import ACTION, World
+from voxeldojo.world.state import ACTION, SIZE, World
 from voxeldojo.world.tick import tick
 
 FLOOR, MIDDLE, NOON, NIGHT = 64, 256, 6000, 18000
@@ -229,6 +229,16 @@ def test_zombies_burn_only_in_sunlight(scene: Any, roof: bool, time: int, burns:
     assert (zombie["kind"] == 0) == burns
     if burns:
         assert scene.world.kills.sum() == 0
+
+
+def test_a_zombie_outside_the_world_does_not_burn(scene: Any) -> None:
+    scene.world.clock["time"], scene.world.clock["time_passes"] = 6000, False
+    scene.player["dead"] = True
+    zombie = bring(scene, "zombie")
+    zombie["z"], zombie["life"], scene.player["z"] = SIZE, 1e5, SIZE - 20
+    for _ in range(300):
+        scene.tick()
+        assert (zombie["kind"], zombie["fire_ticks"]) == (KIND["zombie"], 0)
 
 
 def lit(scene: Any, level: int) -> None:

@@ -36,6 +36,7 @@ def test_an_array_value_out_of_range_is_reported_as_a_fault(world: World, name: 
         *(("slots", "item", len(NAMES)), ("slots", "item", -1), ("slots", "variant", 16), ("drops", "quantity", -1)),
         *(("mobs", "kind", 100), ("player", "selected", 9), ("player", "selected", -1), ("player", "x", np.nan)),
         *(("player", "yaw", np.inf), ("queue", "x", SIZE), ("queue", "y", -1), ("clock", "queue_end", QUEUE)),
+        *(("mobs", "x", -0.5), ("mobs", "z", SIZE + 0.5), ("drops", "x", -9e5), ("player", "z", 9e5)),
         *(("mobs", "y", 1e9), ("clock", "relit", -1), ("player", "dig_item", 30_000)),
     ],
 )

@@ -207,7 +207,8 @@ def _lay(drops: Drops, clock: Any, m: Any) -> None:
 @part
 def _scorch(world: World, m: Any) -> None:
     """Set a mob on fire if its kind burns in sunlight and the mob is in sunlight."""
-    open_sky = m.y + 1.0 > world.top[math.floor(m.x), math.floor(m.z)]
+    x, z = math.floor(m.x), math.floor(m.z)
+    open_sky = 0 <= x < SIZE and 0 <= z < SIZE and m.y + 1.0 > world.top[x, z]
     if open_sky and sun_brightness(world) > DAYLIGHT:
         m.fire_ticks = max(m.fire_ticks, SUN_BURN)
 

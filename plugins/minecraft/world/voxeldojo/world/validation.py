@@ -16,16 +16,23 @@ from voxeldojo.world.mob_kinds import NAMES as KINDS_OF_MOBS
 from voxeldojo.world.state import HEIGHT, QUEUE, RELIT, SIZE, SLOTS, World
 
 FAR: Final = 1e6
-"""Upper bound of coordinates and speeds."""
+"""Upper bound of the absolute value of numbers that have no range in :data:`RANGES`, such as speeds."""
 _ITEM: Final = (0, len(NAMES) - 1)
 _STACK: Final = {"item": _ITEM, "quantity": (0, 64), "variant": (0, VARIANTS - 1), "damage": (0, 2**15 - 1)}
 _PLACE: Final = {"x": (0, SIZE - 1), "y": (0, HEIGHT - 1), "z": (0, SIZE - 1)}
+_COLUMN: Final = {"x": (0, SIZE), "z": (0, SIZE)}
 RANGES: Final[dict[str, dict[str, tuple[int, int]]]] = {
     "slots": _STACK,
-    "drops": _STACK,
-    "mobs": {"kind": (0, len(KINDS_OF_MOBS) - 1), "colour": (0, 15)},
+    "drops": {**_STACK, **_COLUMN},
+    "mobs": {**_COLUMN, "kind": (0, len(KINDS_OF_MOBS) - 1), "colour": (0, 15)},
     "queue": {**_PLACE, "y": (0, 2 * HEIGHT - 1)},
-    "player": {"used_item": _ITEM, "held_item": _ITEM, "dig_item": _ITEM, "selected": (0, min(SLOTS, 9) - 1)},
+    "player": {
+        **_COLUMN,
+        "used_item": _ITEM,
+        "held_item": _ITEM,
+        "dig_item": _ITEM,
+        "selected": (0, min(SLOTS, 9) - 1),
+    },
     "clock": {
         "biome": (-1, 255),
         "queue_start": (0, QUEUE - 1),
@@ -58,13 +65,13 @@ def _faults(world: World) -> Iterator[str]:
         array: NDArray[Any] = getattr(world, name)
         for field, (kind, *_) in (array.dtype.fields or {}).items():
             values = np.ascontiguousarray(array[field])
-            least, most = RANGES.get(name, {}).get(field, (-(2**62), 2**62))
+            bound = FAR if kind.kind == "f" else 2**62
+            least, most = RANGES.get(name, {}).get(field, (-bound, bound))
             if kind == np.bool_:
                 values, least, most = values.view(np.uint8), 0, 1
-            bound = FAR if kind.kind == "f" else 0.0
             if kind.kind == "u":
                 continue
-            if _out(values, -bound, bound) if bound else _out(values, least, most):
+            if _out(values, least, most):
                 yield f"{name} whose {field} is out of range"
 
 
