@@ -237,6 +237,8 @@ def test_chat_text_that_is_not_a_command_has_no_effect(sim: Sim) -> None:
             "/summon cow ~ ~900 ~",
         ),
         *("/time add night", "/time set -5", "/give @p log 128", "/clear Bob", "/clear @p log x"),
+        *(f"/replaceitem entity @p slot.{name} dirt" for name in ("hotbar", "hotbar.9", "armor", "armor.3")),
+        *("/tp 256 70 256 nan nan", "/tp 256 70 256 0 inf"),
         *("/spreadplayers ~ ~ 0 inf false @p", "/give @p dirt 1 999"),
     ],
 )

@@ -31,6 +31,7 @@ def test_shape_of_a_voxel_box_includes_both_ends() -> None:
         ({"health": 0}, "greater than 0"),
         ({"image_size": [0, 3]}, "greater than or equal to 1"),
         ({"weather": "hail"}, "'clear'"),
+        ({"start": {"x": 1, "y": 2, "z": 3, "yaw": float("nan")}}, "finite number"),
         ({"gravity": 1}, "Extra inputs"),
     ],
 )

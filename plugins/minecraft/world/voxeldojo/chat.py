@@ -13,9 +13,9 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from voxeldojo.command import slot_name
 from voxeldojo.errors import UnknownNameError, VoxelDojoError
 from voxeldojo.footing import can_stand
-from voxeldojo.names import EQUIPMENT_SLOTS
 from voxeldojo.world.blocks import ID as BLOCK
 from voxeldojo.world.blocks import TABLE
 from voxeldojo.world.chunks import ensure
@@ -37,6 +37,8 @@ DAYTIMES: Final = {"day": 1000, "night": 13000}
 """Names of times of day, with the ticks since sunrise. Minecraft 1.11 has no other names; 1.13 added noon and midnight
 (minecraft.wiki, Commands/time).
 """
+SLOT: Final = {"slot.hotbar.0": 0, **{slot_name(n): n for n in range(1, SLOTS)}}
+"""Name in the game -> index of a slot, except the main hand, which is the selected slot."""
 FATAL: Final = 1000.0
 MARGIN: Final = 2
 """``/spreadplayers`` keeps this distance to the border of the world, in blocks."""
@@ -174,20 +176,13 @@ def _kill(world: World, words: Sequence[str]) -> None:
 
 def _slot(world: World, name: str) -> int:
     """Return the index of an inventory slot from the slot's name in the game (``slot.armor.head``, ``slot.hotbar.3``).
-    The slots of the hands and of the armour have names of their own; the names of all other slots end with a number.
+    ``slot.weapon`` is the main hand.
     """
-    found = re.fullmatch(r"slot\.(weapon|armor|hotbar|inventory)(?:\.(\w+))?", name)
-    if found is None:
+    if name in ("slot.weapon", "slot.weapon.mainhand"):
+        return int(world.player["selected"][0])
+    if name not in SLOT:
         raise ValueError(f"{name!r} is not a slot")
-    group, part = found.groups()
-    if group in ("weapon", "armor"):
-        if (part or "mainhand") == "mainhand":
-            return int(world.player["selected"][0])
-        return EQUIPMENT_SLOTS[part] if part in EQUIPMENT_SLOTS else int(part)
-    number = int(part)
-    if not 0 <= number < (9 if group == "hotbar" else 27):
-        raise ValueError(f"{name!r} is not a slot")
-    return number if group == "hotbar" else number + 9
+    return SLOT[name]
 
 
 def _replace(world: World, words: Sequence[str]) -> None:
@@ -259,11 +254,15 @@ def _time(world: World, words: Sequence[str]) -> None:
 def _teleport(world: World, words: Sequence[str]) -> None:
     if words and words[0].split("[")[0] in PLAYER:
         words = words[1:]
-    _move(world, *_coordinates(words[:3], _player_place(world)))
-    player = world.player
+    player, view = world.player, {}
     for name, word in zip(("yaw", "pitch"), words[3:5], strict=False):
         value = float(word.removeprefix("~") or 0) + (float(player[name][0]) if word.startswith("~") else 0.0)
-        player[name] = (value + 180) % 360 - 180 if name == "yaw" else min(max(value, -90.0), 90.0)
+        if not math.isfinite(value):
+            raise ValueError("yaw and pitch must be finite")
+        view[name] = (value + 180) % 360 - 180 if name == "yaw" else min(max(value, -90.0), 90.0)
+    _move(world, *_coordinates(words[:3], _player_place(world)))
+    for name, value in view.items():
+        player[name] = value
 
 
 def _weather(world: World, words: Sequence[str]) -> None:

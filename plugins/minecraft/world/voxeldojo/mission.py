@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, field_validator, model_validator
 
 from voxeldojo.errors import UnknownNameError
 from voxeldojo.names import BIOMES, ITEMS
@@ -54,10 +54,10 @@ class Placement(Value):
     degrees).
     """
 
-    x: float
-    y: float
-    z: float
-    yaw: float = 0.0
+    x: FiniteFloat
+    y: FiniteFloat
+    z: FiniteFloat
+    yaw: FiniteFloat = 0.0
     pitch: Annotated[float, Field(ge=-90, le=90)] = 0.0
 
 
