@@ -359,6 +359,27 @@ def test_plugin_defaults_from_given_spaces_start_no_simulator() -> None:
     assert plugin.default_setup(task).observation_keys == ("observation",)
 
 
+class Sized(EnvironmentPlugin):
+    """A plugin whose action space depends on a setting."""
+
+    name = "sized"
+
+    def tasks(self):
+        return {"sized/task": Task(id="sized/task", goal="g", horizon=10, success="s", settings={"size": 2})}
+
+    def make_env(self, task, *, seed, render_mode=None):
+        env = gymnasium.make("CartPole-v1")
+        env.action_space = spaces.Discrete(task.settings["size"])
+        return env
+
+
+def test_plugin_defaults_depend_on_the_settings_of_the_task() -> None:
+    plugin = Sized()
+    (task,) = plugin.tasks().values()
+    for size in (2, 3, 2):
+        assert len(plugin.labels(task.model_copy(update={"settings": {"size": size}})).actions) == size
+
+
 @pytest.mark.parametrize(
     ("world", "told"),
     [

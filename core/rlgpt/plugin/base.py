@@ -108,22 +108,23 @@ class EnvironmentPlugin(ABC):
         """The default labels, primitives and view, derived from the spaces of ``task``. The default implementations of
         the plugin's other methods use the result.
 
-        For each task, the method makes one environment, closes the environment, and stores the result. A plugin whose
-        simulator is slow to start may override the method and return ``SpaceDefaults(action_space,
-        observation_space)``.
+        For each task with its settings, the method makes one environment, closes the environment, and stores the
+        result. A plugin whose simulator is slow to start may override the method and return
+        ``SpaceDefaults(action_space, observation_space)``.
 
         :raises ConfigError: the action space is not supported.
         """
         from rlgpt.plugin.defaults import SpaceDefaults
 
-        cache: dict[str, SpaceDefaults] = self.__dict__.setdefault("_defaults_by_task", {})
-        if task.id not in cache:
+        cache: dict[tuple[str, str], SpaceDefaults] = self.__dict__.setdefault("_defaults_by_task", {})
+        key = task.id, repr(sorted(task.settings.items()))
+        if key not in cache:
             env = self.make_env(task, seed=0)
             try:
-                cache[task.id] = SpaceDefaults.of(env)
+                cache[key] = SpaceDefaults.of(env)
             finally:
                 env.close()
-        return cache[task.id]
+        return cache[key]
 
     def model(self, env: gymnasium.Env[Any, Any]) -> Any:
         """The model, which is the object through which primitives, views and reward terms read ``env``. Code in the
