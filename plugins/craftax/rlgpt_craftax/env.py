@@ -12,7 +12,7 @@ from rlgpt.errors import StateError
 from rlgpt.plugin.state_data import pack, record, whole
 
 from rlgpt_craftax.names import ACHIEVEMENTS, ACTIONS
-from rlgpt_craftax.observation import Observation, movement, observation_of, space
+from rlgpt_craftax.observation import Observation, cause, movement, observation_of, space
 from rlgpt_craftax.simulator import DECODED, simulator
 
 _SEEDS = 1 << 32
@@ -25,7 +25,7 @@ class CraftaxEnv(gymnasium.Env[Observation, np.int64]):
 
     ``info["moved"]`` says by how many cells (right, down) the last step moved the player. The value is None if the
     observations before and after the step do not show the movement. ``info["cause"]`` says why the episode terminated.
-    ``info["metrics"]`` has the entries ``floor`` (the deepest floor) and ``steps`` after each step. The achievements
+    ``info["metrics"]`` has the entries ``floor`` (the current floor) and ``steps`` after each step. The achievements
     are in ``info`` only at the end of the episode, as in the benchmark's own ``info``.
 
     :param seed: the seed of the random numbers that are drawn before the first reset.
@@ -64,8 +64,7 @@ class CraftaxEnv(gymnasium.Env[Observation, np.int64]):
             metrics |= {name: float(got) for name, got in zip(ACHIEVEMENTS, achieved, strict=True)}
         info: dict[str, Any] = {"moved": movement(before, int(action), self._observation), "metrics": metrics}
         if terminated:
-            dead = self._observation["body"][0] <= 0
-            info["cause"] = "the player died" if dead else "the necromancer is defeated"
+            info["cause"] = cause(self._observation["body"])
         return self._copy(), float(reward), terminated, truncated, info
 
     def render(self) -> Any:

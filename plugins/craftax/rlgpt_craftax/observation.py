@@ -143,3 +143,8 @@ def _differences(before: np.ndarray[Any, Any], after: np.ndarray[Any, Any], righ
     new = after[max(0, -down) : HEIGHT + min(0, -down), max(0, -right) : WIDTH + min(0, -right)]
     both = (old != DARK) & (new != DARK)
     return float((old != new)[both].mean()) if both.any() else 1.0
+
+
+def cause(body: Any) -> str:
+    """Return why an episode terminated, from the array ``body`` of its last observation."""
+    return "the player died" if body[0] <= 0 else "the necromancer is defeated"

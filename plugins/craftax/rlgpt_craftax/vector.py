@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from rlgpt.domain import Task
 
 from rlgpt_craftax.names import ACHIEVEMENTS, ACTIONS
-from rlgpt_craftax.observation import Offset, movements, observation_of, space
+from rlgpt_craftax.observation import Offset, cause, movements, observation_of, space
 from rlgpt_craftax.simulator import functions, options, prepare, simulator
 
 _SEEDS = 1 << 32
@@ -25,8 +25,8 @@ class CraftaxVector(VectorEnv[Any, Any, Any]):
     """A vector of ``count`` environments. Each environment of the vector behaves like a
     :class:`~rlgpt_craftax.env.CraftaxEnv` with the same seed.
 
-    An environment whose episode is over does not change until a call of ``reset`` with the option ``reset_mask``
-    selects it, because the generation of a new world takes some milliseconds.
+    An environment whose episode is over continues, with steps that mean nothing, until a call of ``reset`` with the
+    option ``reset_mask`` selects it, because the generation of a new world takes some milliseconds.
 
     :param seed: the seed of the first environment; environment ``i`` has the seed ``seed + i``.
     """
@@ -72,6 +72,8 @@ class CraftaxVector(VectorEnv[Any, Any, Any]):
         terminated = np.array(over, np.bool_)
         truncated = ~terminated & (self._steps >= self._horizon)
         infos = self._info(movements(before, chosen, after))
+        if terminated.any():
+            infos |= {"cause": np.array([cause(body) for body in after["body"]], object), "_cause": terminated}
         if (ended := terminated | truncated).any():
             achieved = np.asarray(state.achievements, np.float64)
             for number, name in enumerate(ACHIEVEMENTS):

@@ -4,6 +4,9 @@ slow.
 
 from __future__ import annotations
 
+from typing import Any
+
+import jax
 import numpy as np
 import pytest
 from rlgpt.options.simulator import infos_of
@@ -17,6 +20,11 @@ pytestmark = pytest.mark.slow
 COUNT = 8
 
 
+def dead(state: Any, lane: Any) -> Any:
+    """Return a state in which the player has no health."""
+    return state.replace(player_health=jax.numpy.asarray(state.player_health).at[lane].set(0.0))
+
+
 def test_each_environment_of_the_craftax_vector_equals_a_single_environment_with_the_same_seed() -> None:
     task = TASK.model_copy(update={"horizon": 12})
     batch, envs = CraftaxVector(task, count=COUNT, seed=0), [CraftaxEnv(task, seed=0) for _ in range(COUNT)]
@@ -28,11 +36,15 @@ def test_each_environment_of_the_craftax_vector_equals_a_single_environment_with
         for lane, (observation, info) in enumerate(alone):
             assert same({key: values[lane] for key, values in observations.items()}, observation)
             assert same(parts[lane], info)
+        if step == 15:
+            batch._state = batch._state[0], dead(batch._state[1], 2)
+            envs[2]._state = dead(envs[2]._state, ...)
         actions = rng.integers(43, size=COUNT)
         observations, rewards, terminated, truncated, infos = batch.step(actions)
         results = [env.step(action) for env, action in zip(envs, actions, strict=True)]
         alone = [(result[0], result[4]) for result in results]
         assert same([list(map(float, r[1:4])) for r in results], np.stack([rewards, terminated, truncated], 1).tolist())
+        assert (infos.get("cause", [""] * COUNT)[2] == "the player died") == (step == 15)
         if (over := terminated | truncated).any():
             parts = infos_of(infos, COUNT)
             for lane in np.flatnonzero(over):
