@@ -23,6 +23,7 @@ from rlgpt.plugin import AttributeStates, Context, OwnStates
 from rlgpt.plugin.generic import GenericPlugin
 from rlgpt.plugin.state_data import MAX_STATE_BYTES, pack, unpack
 from rlgpt.plugin.states import EpisodeState, holds, restore_episode, same, save_episode
+from rlgpt.plugin.types import StateCodec
 
 leaves = st.one_of(
     st.none(),
@@ -232,6 +233,24 @@ def test_restored_episode_has_the_saved_observation_info_step_memory_and_generat
     restore_episode(codec, other, late, state)
     assert same(late.observation, observation)
     assert (late.info, late.step, late.memory, late.rng.random()) == ({"a": 1}, 7, {"grip": 1}, expected)
+
+
+class Noisy(StateCodec):
+    """Saves the random generator of the environment at the place that the context's has in the state of the context."""
+
+    def save(self, env):
+        return pack({"observation": [], "info": {}, "memory": {}, "rng": env.np_random})
+
+    def restore(self, env, state, *, seed=None):
+        env.np_random = unpack(state, seed=seed)["rng"]
+
+
+def test_restored_environment_and_context_draw_different_numbers_after_a_new_seed() -> None:
+    env = Bouncing()
+    ctx = Context(TASK, env.reset(seed=1)[0], {}, 0, np.random.default_rng(), None)
+    state = save_episode(Noisy(), env, ctx)
+    restore_episode(Noisy(), env, ctx, state, seed=3)
+    assert ctx.rng.random() != env.np_random.random()
 
 
 @pytest.mark.parametrize(

@@ -46,15 +46,17 @@ def pack(value: Any, classes: Classes = (), *, advice: str = "") -> bytes:
     return bounded(packed)
 
 
-def unpack(data: bytes, classes: Classes = (), *, seed: int | None = None) -> Any:
+def unpack(data: bytes, classes: Classes = (), *, seed: int | None = None, stream: int = 0) -> Any:
     """Convert bytes that :func:`pack` returned back to the value.
 
     :param seed: a new seed for the random generators. With None, the random generators continue from their saved
         states.
+    :param stream: a number that distinguishes several states with the same new seed, so that their random generators
+        differ.
     :raises StateError: the bytes were not made by :func:`pack`, or contain a class that is not in ``classes``.
     """
     try:
-        return _Reader(classes, seed).read(parse_json(bounded(data).decode()))
+        return _Reader(classes, seed, stream).read(parse_json(bounded(data).decode()))
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, MemoryError) as fault:
         raise StateError(f"these bytes are not a saved state: {type(fault).__name__}: {str(fault)[:200]}.") from fault
 
@@ -158,9 +160,9 @@ class _Writer:
 
 
 class _Reader:
-    def __init__(self, classes: Classes, seed: int | None) -> None:
+    def __init__(self, classes: Classes, seed: int | None, stream: int) -> None:
         self._classes = {_name(kind): kind for kind in classes}
-        self._seed, self._made = seed, dict[int, Any]()
+        self._seed, self._stream, self._made = seed, stream, dict[int, Any]()
 
     def read(self, node: Any) -> Any:
         if node is None or isinstance(node, bool | int | float | str):
@@ -211,7 +213,7 @@ class _Reader:
         return made
 
     def _random(self, node: dict[str, Any], number: int) -> Any:
-        sequence = None if self._seed is None else np.random.SeedSequence([self._seed, number])
+        sequence = None if self._seed is None else np.random.SeedSequence([self._seed, number, self._stream])
         if "generator" in node:
             if node["generator"] not in _GENERATORS:
                 raise ValueError(f"unknown generator {node['generator']!r:.80}")

@@ -82,7 +82,7 @@ def restore_episode(
     """
     if state.task != ctx.task.id:
         raise StateError(f"this state is of the task {state.task!r}; the environment's task is {ctx.task.id!r}.")
-    seen = unpack(state.seen, seed=seed)
+    seen = unpack(state.seen, seed=seed, stream=1)
     if not isinstance(seen, dict) or seen.keys() != {"observation", "info", "memory", "rng"}:
         raise StateError("these bytes are not a saved state: observation, info, memory or generator is missing.")
     fits = isinstance(seen["info"], dict) and isinstance(seen["memory"], dict)
