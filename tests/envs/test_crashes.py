@@ -66,6 +66,20 @@ def test_worker_error_explains_a_crash_and_the_next_reset_starts_a_new_worker(
     assert gone(second)
 
 
+def test_output_of_a_worker_names_a_value_of_info_that_is_left_out(recipe: Recipes) -> None:
+    env = WorkerEnv(recipe("everything"))
+    env.reset(seed=0)
+    env.action_space.seed(0)
+    env.step(env.action_space.sample())
+    os.kill(env.pid, signal.SIGKILL)
+    with pytest.raises(WorkerError) as error:
+        env.step(env.action_space.sample())
+    lines = str(error.value).splitlines()
+    assert "  | info['object'] is left out: Everything cannot be sent" in lines
+    assert "  | info['numbered'] is left out: the key 3 of a dict is not text and cannot be sent" in lines
+    env.close()
+
+
 def test_worker_restarts_are_limited_until_an_episode_finishes(recipe: Recipes) -> None:
     env = WorkerEnv(recipe("trouble", how="exit", of={"restarts": 2}))
     for _ in range(2):

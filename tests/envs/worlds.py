@@ -62,6 +62,7 @@ class Everything(gymnasium.Env[Any, Any]):
             "none": None,
             "nested": {"list": [1, "two", (3.0,)]},
             "object": self,
+            "numbered": {3: "three"},
         }
         return self.observation_space.sample(), float(self.total), self.left == 0, self.left == 1, info
 

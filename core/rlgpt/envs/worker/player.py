@@ -92,7 +92,7 @@ class Player:
             except Unusable as fault:
                 if str(key) not in self.left_out:
                     self.left_out.add(str(key))
-                    sys.stderr.write(f"info[{key!r}] is left out: {fault} cannot be sent\n")
+                    sys.stderr.write(f"info[{key!r}] is left out: {fault}\n")
         return {"inline": inline, "info": crossed}
 
 
@@ -111,7 +111,7 @@ def plain(value: Any) -> Any:
         return [plain(one) for one in value]
     if isinstance(value, np.ndarray) and value.dtype.kind in "biufU" and value.size <= INFO_ARRAY:
         return value.tolist()
-    raise Unusable(type(value).__name__)
+    raise Unusable(f"{type(value).__name__} cannot be sent")
 
 
 def load(factory: str) -> Callable[..., Any]:
