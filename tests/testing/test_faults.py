@@ -548,3 +548,26 @@ def test_contract_tests_accept_primitives_that_yield_actions_of_the_low_level_sp
     assert law[0] in broken_laws(type("Narrow", (WithEnv,), hooks)(), laws=law)
     wide = {**hooks, "low_level_space": lambda self, env: Discrete(int(env.action_space.n) + 1)}
     assert broken_laws(type("Wide", (WithEnv,), wide)(), laws=law) == {}
+
+
+@pytest.mark.parametrize("fails", ["reset", "render"])
+def test_environments_of_the_contract_are_closed_after_an_error(fails: str) -> None:
+    made = []
+
+    class Faulty(GridEnv):
+        open = True
+
+        def close(self):
+            self.open = False
+            super().close()
+
+    def fault(*args, **kwargs):
+        raise RuntimeError("out of order")
+
+    plugin = with_env(lambda *args: made.append(Faulty(*args)) or made[-1])
+    setattr(Faulty, fails, fault)
+    (task, *_) = plugin.tasks().values()
+    use = {"reset": stage.Stage, "render": PluginContract().test_frames_are_images}[fails]
+    with pytest.raises(RuntimeError, match="out of order"):
+        use(plugin, task)
+    assert not any(env.open for env in made)

@@ -52,12 +52,15 @@ class Camera:
         import mujoco
 
         self._mujoco, self._place, self._size = mujoco, place, (height, width)
+        self._gl: Any = None
         self._context: Any = None
         try:
-            self._gl: Any = importlib.import_module(f"mujoco.{backend}").GLContext(width, height)
+            self._gl = importlib.import_module(f"mujoco.{backend}").GLContext(width, height)
             self._load(model)
         except Exception as error:
             # Drivers raise many types: ImportError, RuntimeError, GLError and FatalError all occurred.
+            if self._gl is not None:
+                self._gl.free()
             raise ConfigError(f"no frames: {backend} gives no OpenGL context ({error}). {ADVICE}") from error
         self._aim()
         # mujoco ends the EGL display when Python exits. After that, freeing a context would fail.

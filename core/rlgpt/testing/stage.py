@@ -53,10 +53,14 @@ class Stage:
     def __init__(self, plugin: EnvironmentPlugin, task: Task, *, seed: int = 0) -> None:
         self.plugin, self.task = plugin, task
         self.env = plugin.make_env(task, seed=seed)
-        self._low_level = plugin.low_level_space(self.env)
-        self.context = Context(task, None, {}, 0, np.random.default_rng(seed), plugin.model(self.env))
         self.over = False
-        self.reset(seed)
+        try:
+            self._low_level = plugin.low_level_space(self.env)
+            self.context = Context(task, None, {}, 0, np.random.default_rng(seed), plugin.model(self.env))
+            self.reset(seed)
+        except BaseException:
+            self.env.close()
+            raise
 
     def __enter__(self) -> Self:
         return self

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 import math
+import sys
 import warnings
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ from gymnasium.utils.env_checker import check_env
 from rlgpt.domain import Task
 from rlgpt.errors import ConfigError
 from rlgpt.plugin import offscreen
+from rlgpt.plugin.mujoco_camera import Camera
 from rlgpt.testing.player import Player
 from rlgpt_furniture.env import ARM_JOINTS, JOINT_RATE, PERIOD, FurnitureTask
 from rlgpt_furniture.furniture import FURNITURE
@@ -254,3 +257,25 @@ def test_pegs_of_legs_do_not_overlap_other_parts_at_the_start(kind: str, seed: i
     for other in range(20):
         starts = [draw(f, SPREADS["high"], np.random.default_rng(other)) for f in (furniture, old)]
         np.testing.assert_array_equal(*starts)
+
+
+def test_camera_frees_its_opengl_context_if_the_model_cannot_be_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Context:
+        freed = False
+
+        def __init__(self, width: int, height: int) -> None:
+            made.append(self)
+
+        def make_current(self) -> None:
+            raise RuntimeError("out of memory")
+
+        def free(self) -> None:
+            self.freed = True
+
+    made: list[Context] = []
+    monkeypatch.setattr("rlgpt.plugin.mujoco_camera.find_backend", lambda: "egl")
+    monkeypatch.setitem(sys.modules, "mujoco.egl", SimpleNamespace(GLContext=Context))
+    monkeypatch.setenv("MUJOCO_GL", "egl")
+    with pytest.raises(ConfigError, match="out of memory"):
+        Camera(build(FURNITURE["one_leg"], 0.0012, False), "view")
+    assert [context.freed for context in made] == [True]

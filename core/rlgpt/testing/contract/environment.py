@@ -104,12 +104,13 @@ class EnvironmentLaws(Laws):
         if "mujoco" in sys.modules and not find_backend():
             pytest.skip(f"no offscreen OpenGL on this machine. {ADVICE}")
         env = plugin.make_env(task, seed=0, render_mode="rgb_array")
-        env.reset(seed=0)
         try:
+            env.reset(seed=0)
             frame: Any = env.render()
         except gymnasium.error.DependencyNotInstalled as missing:
             pytest.skip(f"a renderer is missing: {missing}")
-        env.close()
+        finally:
+            env.close()
         given = f"{getattr(frame, 'dtype', type(frame).__name__)} {getattr(frame, 'shape', '')}"
         valid = isinstance(frame, np.ndarray) and frame.dtype == np.uint8 and frame.ndim == 3 and frame.shape[2] == 3
         assert valid, f"{task.id}: render() returns {given}; it must return uint8 of shape (height, width, 3)."
