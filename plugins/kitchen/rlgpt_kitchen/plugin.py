@@ -19,7 +19,7 @@ ACTION_LABELS = (*(f"joint{i}" for i in range(1, 8)), "finger_right", "finger_le
 
 class KitchenPlugin(EnvironmentPlugin):
     """The plugin for FrankaKitchen-v1. The kitchen plugin has seven tasks with one element, two tasks with a sequence
-    of four elements, and a noisy variant of each task.
+    of four elements, one task with a sequence of all seven elements, and a noisy variant of each task.
     """
 
     name = "kitchen"
