@@ -47,7 +47,7 @@ def job_of(folder: Path, spec: EnvSpec = FORK, **hyperparameters: Any) -> Job:
 
 
 def opened(job: Job) -> SharedStatus:
-    return SharedStatus.open_session(job.folder / STATUS_FILE, job.hyperparameters.num_envs, len(job.coded))
+    return SharedStatus.open_session(job.folder / STATUS_FILE, job.hyperparameters.num_envs, len(job.spec.maskable))
 
 
 def made(job: Job) -> tuple[OptionLearner, EnvInfo, Any]:

@@ -7,13 +7,15 @@ import json
 from pathlib import Path
 
 import pytest
-from rlgpt.domain import CodedReward
+from rlgpt.domain import CodedReward, SubGoal
+from rlgpt.planner.sub_task import Part, PartFactory
 from rlgpt.rl.sample_factory.adapter import Adapter
 from rlgpt.rl.sample_factory.entries import LAST
 from rlgpt.rl.sample_factory.job import STATUS_FILE, STEPS_FILE, VERDICTS
 from rlgpt.rl.sample_factory.shared_status import BUSY, DECISIONS, FIRST_ENV, SharedStatus
 from rlgpt.rl.step_counter import StepCounter
-from rlgpt.testing.counting import BROKEN, WANDER, action, counted, grid_spec
+from rlgpt.testing.counting import BROKEN, TASK, WANDER, action, counted, grid_spec
+from rlgpt.testing.grid import GridPlugin
 from sample_factory_parts import job_of, opened
 
 
@@ -77,7 +79,7 @@ def test_rare_violations_in_several_adapters_cause_no_quarantine(tmp_path: Path)
         shared_status.call(FIRST_ENV, 0)
     (seen,), _ = one.reset()
     assert list(seen["action_mask"][5:]) == [1, 1]
-    again = SharedStatus.open_session(job.folder / STATUS_FILE, job.hyperparameters.num_envs, len(job.coded))
+    again = SharedStatus.open_session(job.folder / STATUS_FILE, job.hyperparameters.num_envs, len(job.spec.maskable))
     assert (again.violations(), again.calls()) == ([3, 0], [31, 0])
     one.close()
     two.close()
@@ -97,6 +99,20 @@ def test_violations_of_a_coded_function_end_its_calls_in_the_next_episode(tmp_pa
         counts.append(shared_status.violations())
     assert counts == [[0, 1], [0, 2], [0, 3], [0, 3], [0, 3]]
     env.close()
+
+
+def test_violations_of_the_predicate_of_a_sub_task_are_stored_and_not_counted(tmp_path: Path) -> None:
+    broken = SubGoal(name="there", goal="be there", horizon=20, done="def done(view, memory):\n    return 1 / 0\n")
+    factory = PartFactory(lambda _: GridPlugin(), Part(TASK, broken.predicate))
+    job = job_of(tmp_path / "train", dataclasses.replace(grid_spec(tmp_path / "count", WANDER), factory=factory))
+    job.folder.mkdir()
+    shared_status = opened(job)
+    env = Adapter.build(job, 0)
+    env.reset()
+    env.step([0])
+    env.close()
+    assert shared_status.violations() == [0]
+    assert {json.loads(line)["action"] for line in (job.folder / VERDICTS).read_text().splitlines()} == {"there"}
 
 
 def test_adapter_sends_a_heartbeat_at_each_turn_of_a_coded_action(

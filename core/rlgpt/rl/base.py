@@ -133,6 +133,11 @@ class EnvSpec:
     functions: tuple[CodedFunction, ...] = ()
     starts: tuple[EpisodeState, ...] = ()
 
+    @property
+    def maskable(self) -> tuple[str, ...]:
+        """Names of the coded actions and functions that can be quarantined. A sub-task's own predicate is none."""
+        return (*self.setup.coded_actions, *(f.name for f in self.functions))
+
 
 def refuse_unpicklable(spec: EnvSpec, instead: str) -> None:
     """Check that other processes can make the environment of ``spec``.

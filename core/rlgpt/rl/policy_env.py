@@ -245,7 +245,7 @@ def arguments_of(
         base_actions=setup.base_actions,
         reward_weights=judged_weights(plugin, spec) if evaluation else setup.reward_weights,
         sandbox=_sandbox(spec, on_turn),
-        quarantined=[n for n in spec.quarantined if n in (*setup.coded_actions, *(f.name for f in spec.functions))],
+        quarantined=[n for n in spec.quarantined if n in spec.maskable],
         horizon=horizon if horizon < task.horizon else None,
         functions=spec.functions,
         interrupt_every=setup.interrupt_every if coded else None,

@@ -44,7 +44,7 @@ class TrainingSession:
         self._actor_learner, self.learner = actor_learner, actor_learner.learner
         self.generator, self.folder = generator, folder
         self.decisions, self._before, self._start = state.decisions, state.seconds, time.monotonic()
-        self._given, self._best = spec.quarantined, state.best
+        self._given, self._best = tuple(n for n in spec.quarantined if n in spec.maskable), state.best
         self._search = state.search
         setup, layout = spec.setup, actor_learner.learner.network.layout
         self._base_only = BaseOnly(setup.coded_actions, base_only, spec.task.score, state.base_only)
@@ -129,13 +129,18 @@ class TrainingSession:
 
     def _masks(self, spent: int, budget: int) -> Masks:
         """The masks of the next episodes, after ``spent`` of the training's ``budget`` primitive steps."""
-        names = (*self._given, *self.stats.quarantined)
+        names = (*self._given, *self._quarantined)
         self.stats.base_only = self._base_only if self._is_comparing else None
         if self._is_comparing:
             masks = self._base_only.masks(names, self._progress(spent, budget))
             leads = self._collects and self.spec.setup.interrupt_every is not None
             return replace(masks, collects=self._collects and masks.share > 0, longest=masks.longest if leads else 0)
         return Masks(names, self.spec.setup.coded_actions if self._compares else (), collects=self._collects)
+
+    @property
+    def _quarantined(self) -> tuple[str, ...]:
+        """The coded actions and functions with too many violations. A sub-task's predicate may have as many."""
+        return tuple(name for name in self.stats.quarantined if name in self.spec.maskable)
 
     @property
     def _is_comparing(self) -> bool:
@@ -176,7 +181,7 @@ class TrainingSession:
             seconds=self._seconds,
             curve=stats.curve,
             verdicts=stats.verdicts,
-            quarantined=stats.quarantined,
+            quarantined=self._quarantined,
             base_only=self.spec.setup.coded_actions if self._base_only.since is not None else (),
             compared=self._is_comparing,
             search=None if self._search is None else self._search.record(self.learner.network.layout),

@@ -53,11 +53,6 @@ class Job:
     warm_start: Path | None = None
     curve: tuple[CurvePoint, ...] = ()
 
-    @property
-    def coded(self) -> tuple[str, ...]:
-        """Names of the coded actions and functions, in the order of their columns in the shared status."""
-        return (*self.spec.setup.coded_actions, *(f.name for f in self.spec.functions))
-
     def draw(self, stream: int) -> int:
         """The seed for one part of a session, such as one environment.
 

@@ -103,7 +103,9 @@ class SampleFactory(Trainer):
     def _session(self, job: Job, step_counter: StepCounter, lock: int, progress: Progress | None) -> TrainingRecord:
         folder, began = job.folder, time.monotonic()
         curve = list(job.curve)
-        shared_status = SharedStatus.open_session(folder / STATUS_FILE, job.hyperparameters.num_envs, len(job.coded))
+        shared_status = SharedStatus.open_session(
+            folder / STATUS_FILE, job.hyperparameters.num_envs, len(job.spec.maskable)
+        )
 
         def note(point: CurvePoint) -> bool | None:
             curve.append(point)
