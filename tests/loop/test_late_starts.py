@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from rlgpt.agents.setup_overrides import OverriddenSetup, SetupOverrides
 from rlgpt.errors import ConfigError
-from rlgpt.loop import LoopContext, Observer, run
+from rlgpt.loop import LoopContext, LoopSettings, Observer, Result, run
+from rlgpt.loop.allotment import Allotment
 from rlgpt.rl.ppo import PPO
 from rlgpt.rl.starts import Reached
 from rlgpt.testing.counting import counted
@@ -63,6 +64,39 @@ def test_training_begins_in_states_that_a_coded_action_reached(tmp_path: Path) -
     again = Watched()
     run(overridden(tmp_path, again, reset_option="after:to_row", trainer={"gae_lambda": 0.9}))
     assert again.spec.starts == trainer.spec.starts, "a resume reads the stored states"
+
+
+def test_training_that_was_stopped_goes_on_although_the_steps_to_its_start_states_leave_too_few_decisions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The number of decisions is just enough before the steps to the start states are spent."""
+    estimates: list[int] = []
+
+    def enough(*args: Any, **named: Any) -> tuple[bool, int]:
+        estimates.append((answer := before(*args, **named))[1])
+        return answer
+
+    class Stopping(PPO):
+        def train(self, spec: Any, **more: Any) -> Any:
+            def stop(point: Any) -> None:
+                raise KeyboardInterrupt
+
+            return super().train(spec, **{**more, "progress": stop})
+
+    before = Allotment.enough
+    monkeypatch.setattr(Allotment, "enough", enough)
+    for folder in (tmp_path / "probe", tmp_path / "run"):
+        settings = ONE.model_copy(update={"budget": 2000, "min_decisions": 10 * estimates[0] if estimates else 0})
+
+        def play(trainer: PPO, folder: Path = folder, settings: LoopSettings = settings) -> Result:
+            made = overridden(folder, trainer, reset_option="after:to_row")
+            return run(dataclasses.replace(made, settings=settings))
+
+        with pytest.raises(KeyboardInterrupt):
+            play(Stopping(segments=10))
+    (iteration,) = play(PPO(segments=10)).history
+    assert iteration.training is not None
+    assert iteration.steps.total == counted(tmp_path / "run/env_steps")
 
 
 def test_training_with_few_decisions_has_shorter_rollouts_than_the_setup_chose(tmp_path: Path) -> None:

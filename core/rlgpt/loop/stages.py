@@ -187,8 +187,8 @@ class Stages:
         ctx = self.ctx
         if code is None or not ctx.agents.train:
             return True
-        if ctx.run.stage(f"{self._folder}/training", TrainingRecord) is not None:
-            return True  # The training is finished already. The race after it was interrupted.
+        if ctx.run.stage(f"{self._folder}/setup", RLSetup) is not None:
+            return True  # An interrupted call has decided to train, when fewer steps of this iteration were spent.
         steps = self.training_steps(here, last=last)
         enough, decisions = ctx.allotment.enough(steps, code, setup, self.history, last=last)
         if not enough and spent(self.history).total + here.total >= ctx.settings.budget:
