@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,10 +16,11 @@ from rlgpt.domain import Parameter
 from rlgpt.errors import TrainerError
 from rlgpt.options import ActionLayout
 from rlgpt.rl.base import Hyperparameters
-from rlgpt.rl.network import ActorCritic
+from rlgpt.rl.network import ActorCritic, PolicyNetwork
 from rlgpt.rl.normalizer import RunningMoments
 from rlgpt.rl.policy_env import build
 from rlgpt.rl.resume import take_over
+from rlgpt.rl.sac.network import SoftActorCritic
 from rlgpt.rl.step_counter import StepCounter
 from rlgpt.testing.counting import TO_ROW, WANDER, action, grid_spec
 
@@ -119,6 +122,21 @@ def test_warm_start_copies_parameter_weights_by_action_and_parameter_name(tmp_pa
         old.log_std.copy_(torch.tensor([1.0, 2.0, 3.0]))
     take_over(new, old.state_dict(), old.axis_names(), same_returns=True)
     assert new.log_std.tolist() == pytest.approx([3.0, 2.0, np.log(SETTINGS.initial_std)])
+
+
+@pytest.mark.parametrize("make", [ActorCritic.of, partial(SoftActorCritic.of, width=8, temperature=0.3)])
+def test_warm_start_keeps_the_default_of_a_parameter_whose_range_changed(
+    make: Callable[..., PolicyNetwork], tmp_path: Path
+) -> None:
+    def reach(high: float) -> PolicyNetwork:
+        x = Parameter(name="x", low=0, high=high, default=5)
+        made = grid_spec(tmp_path / "count", action("reach", "def run(x=5.0):\n    yield use()\n", parameters=(x,)))
+        return make(build(made, seed=0), SETTINGS, seed=0)
+
+    old, new = reach(10), reach(100)
+    take_over(new, old.state_dict(), old.axis_names(), same_returns=True)
+    batch = {"obs": torch.randn(20, 7), "action_mask": torch.ones(20, 6)}
+    assert new.distribution(batch).mode()[:, 1].tolist() == pytest.approx([-0.9] * 20, abs=0.1), "5 of [0, 100]"
 
 
 def test_warm_start_skips_layers_of_other_sizes(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ class Head:
         ``residual`` for the correction of a coded action's proposal.
     :ivar space: a Discrete or a Box.
     :ivar names: the name of each component of the head (such as ``reach.dx``); a warm start reuses the weights of
-        components with the same name.
+        components with the same name and range.
     :ivar initial: the mean of each component of the head in an untrained policy, scaled so that the range of the
         component is [-1, 1]. An empty tuple means zeros.
     """

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import torch
+from gymnasium import spaces
 from torch import nn
 
 from rlgpt.options import ActionLayout
@@ -226,17 +227,10 @@ class ActorCritic(PolicyNetwork):
 
     def axis_names(self) -> AxisNames:
         layout, seen = self.layout, self._observation_names
-        rows = [f"choose {name}" for name in layout.branches[: layout.choices]]
-        spreads: list[str] = []
-        for i, head in enumerate(layout.heads):
-            names = head.names or tuple(f"head{i}[{j}]" for j in range(head.components))
-            if head.kind == "discrete":
-                rows += [f"{names[0]} = {value}" for value in range(head.size)]
-            else:
-                rows += names
-                spreads += names
+        spreads, _, outputs = component_names(layout)
+        rows = (*(f"choose {name}" for name in layout.branches[: layout.choices]), *outputs)
         axes: AxisNames = {f"observations.{key}": (seen,) for key in ("mean", "var", "count")}
-        axes |= {"output.weight": (tuple(rows), None), "output.bias": (tuple(rows),), "log_std": (tuple(spreads),)}
+        axes |= {"output.weight": (rows, None), "output.bias": (rows,), "log_std": (spreads,)}
         for torso in ("actor", "critic"):
             hidden = getattr(self, torso).image_features
             columns = seen + tuple(f"image feature {i}" for i in range(hidden))
@@ -261,6 +255,24 @@ class ActorCritic(PolicyNetwork):
 
     def _vector(self, batch: Batch) -> torch.Tensor:
         return self.observations.normalize(batch["obs"]) if self._normalizes else batch["obs"]
+
+
+def component_names(layout: ActionLayout) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """The names of the numbers of Boxes, of the values of Discretes, and of both in the order of the layout. The name
+    of a number contains its range, because networks scale each range to [-1, 1].
+    """
+    boxes: list[str] = []
+    discrete: list[str] = []
+    both: list[str] = []
+    for i, head in enumerate(layout.heads):
+        names = head.names or tuple(f"head{i}[{j}]" for j in range(head.components))
+        if isinstance(head.space, spaces.Box):
+            ranges = zip(names, head.space.low.flat, head.space.high.flat, strict=True)
+            boxes += (found := [f"{name} in [{low:g}, {high:g}]" for name, low, high in ranges])
+        else:
+            discrete += (found := [f"{names[0]} = {value}" for value in range(head.size)])
+        both += found
+    return tuple(boxes), tuple(discrete), tuple(both)
 
 
 def plan_columns(layout: ActionLayout, observation_names: tuple[str, ...]) -> torch.Tensor:

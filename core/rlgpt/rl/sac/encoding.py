@@ -31,17 +31,3 @@ def flatten(layout: ActionLayout, branch: torch.Tensor, encoded: torch.Tensor) -
         discrete = head.kind == "discrete"
         parts.append(part.argmax(-1, keepdim=True).to(encoded.dtype) if discrete else part)
     return torch.cat(parts, dim=-1)
-
-
-def encoded_names(layout: ActionLayout) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """The names of the numbers of Boxes, of the values of Discretes, and of all encoded components in their order."""
-    boxes: list[str] = []
-    discrete: list[str] = []
-    encoded: list[str] = []
-    for i, head in enumerate(layout.heads):
-        names = head.names or tuple(f"head{i}[{j}]" for j in range(head.components))
-        if head.kind == "discrete":
-            names = tuple(f"{names[0]} = {value}" for value in range(head.size))
-        (discrete if head.kind == "discrete" else boxes).extend(names)
-        encoded += names
-    return tuple(boxes), tuple(discrete), tuple(encoded)

@@ -14,9 +14,9 @@ import torch
 from rlgpt.errors import TrainerError
 from rlgpt.options import ActionLayout
 from rlgpt.rl.distribution import MASKED
-from rlgpt.rl.network import AFTER_SEARCH, RESIDUAL_STD, AxisNames, Batch, PolicyNetwork, plan_columns
+from rlgpt.rl.network import AFTER_SEARCH, RESIDUAL_STD, AxisNames, Batch, PolicyNetwork, component_names, plan_columns
 from rlgpt.rl.normalizer import RunningMoments
-from rlgpt.rl.sac.encoding import encoded_names, flatten
+from rlgpt.rl.sac.encoding import flatten
 from rlgpt.rl.sac.layers import CRITICS, Actor, Hidden, Linears, drawn_from, normal_like
 
 if TYPE_CHECKING:
@@ -273,7 +273,7 @@ class SoftActorCritic(PolicyNetwork):
 
     def axis_names(self) -> AxisNames:
         """The names along the axes of each weight tensor, as in :meth:`rlgpt.rl.network.ActorCritic.axis_names`."""
-        boxes, discrete, encoded = encoded_names(self.layout)
+        boxes, discrete, encoded = component_names(self.layout)
         rows = (*(f"shift {n}" for n in boxes), *(f"spread {n}" for n in boxes), *discrete)
         branches = tuple(f"choose {name}" for name in self.layout.branches[: max(1, self.layout.choices)])
         axes: AxisNames = {f"observations.{key}": (self._names,) for key in ("mean", "var", "count")}
