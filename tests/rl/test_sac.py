@@ -23,6 +23,7 @@ from rlgpt.options.layout import Head
 from rlgpt.rl.base import EnvSpec, Hyperparameters
 from rlgpt.rl.evaluation import evaluate
 from rlgpt.rl.policy_env import build
+from rlgpt.rl.resume import take_over
 from rlgpt.rl.rollout import Rollout
 from rlgpt.rl.sac import SAC
 from rlgpt.rl.sac.encoding import encode, flatten
@@ -211,6 +212,20 @@ def test_sac_value_of_a_branch_depends_only_on_the_components_of_this_branch() -
         for branch in range(3):
             chosen = network.value_of(features, encoded, torch.full((5,), branch))
             assert torch.allclose(chosen, changed[..., branch], atol=1e-6)
+
+
+def test_new_observations_do_not_change_the_values_of_sac_after_a_warm_start(tmp_path: Path) -> None:
+    def network(*keys: str) -> SoftActorCritic:
+        env = build(grid_spec(tmp_path / "count", observation_keys=keys), seed=0)
+        return SoftActorCritic.of(env, Hyperparameters(), seed=len(keys), width=8, temperature=0.3)
+
+    old, new = network("agent", "key"), network("holding", "key", "agent")
+    with torch.no_grad():
+        old.value.weight.normal_()
+    take_over(new, old.state_dict(), old.axis_names(), same_returns=True)
+    agent, key, holding, none = torch.randn(9, 2), torch.randn(9, 2), torch.randn(9, 1), torch.empty(9, 0)
+    was, now = old.values(torch.cat([agent, key], 1), none), new.values(torch.cat([holding, key, agent], 1), none)
+    torch.testing.assert_close(now, was)
 
 
 def test_sac_never_chooses_a_masked_branch_even_with_a_high_value() -> None:

@@ -18,6 +18,9 @@ from rlgpt.rl.step_counter import STEPS_FILE
 _BASE_ONLY = "base_only."
 """The names of the weights of the network for base-only episodes begin with this text."""
 
+_FIRST = ("layers.0.weight", "critic.first.weight")
+"""The weights of the first layers: their names end with one of these texts."""
+
 _OF_RETURNS = ("value.", "returns.")
 """The weights that depend on the returns: their names begin with one of these texts."""
 
@@ -124,7 +127,7 @@ def take_over(
 
     Rows and columns of the weights are matched by name. An action that the other network knows gets its row of weights
     from that network; a new action keeps its random initial row. The weight columns of new observations start at zero,
-    so that the new observations do not change the policy at first.
+    so that the new observations do not change the policy and the values at first.
 
     :param weights: the weights of the other network.
     :param names: the names along the axes of ``weights``, as :meth:`PolicyNetwork.axis_names` returns them.
@@ -143,7 +146,7 @@ def take_over(
         pairs = [_matching(a, b, m, n) for a, b, m, n in zip(axes, theirs, own.shape, other.shape, strict=True)]
         if any(pair is None for pair in pairs):
             continue
-        if key.endswith("layers.0.weight"):
+        if key.endswith(_FIRST):
             own.zero_()
         own_places = np.ix_(*(pair[0] for pair in pairs if pair is not None))
         other_places = np.ix_(*(pair[1] for pair in pairs if pair is not None))
