@@ -226,6 +226,14 @@ def test_action_codec_refuses_an_unbounded_box() -> None:
         ActionCodec(extension.space, extension.layout)
 
 
+def test_action_codec_encodes_a_number_whose_range_is_a_single_value() -> None:
+    base = spaces.Box(np.array([-1, 3], np.float32), np.array([1, 3], np.float32))
+    extension = ExtendedSpace(base, (REACH,), ("a", "b"), None, np.array([0.5, 3], np.float32))
+    codec, action = ActionCodec(extension.space, extension.layout), extension.write("reach")
+    assert codec.encode(action) in codec.space
+    assert codec.decode(codec.encode(action))[1].tolist() == [0.5, 3]
+
+
 def test_policy_observation_has_one_vector_and_separate_images() -> None:
     space = spaces.Dict(
         {

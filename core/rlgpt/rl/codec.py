@@ -86,5 +86,7 @@ def _squeezed(part: gymnasium.Space[Any], value: Any) -> Any:
     if isinstance(part, spaces.Discrete):
         return np.int64(value) - part.start
     assert isinstance(part, spaces.Box)
-    share = (np.asarray(value, np.float64) - part.low) / (part.high.astype(np.float64) - part.low)
+    span = part.high.astype(np.float64) - part.low
+    share = np.full(part.shape, 0.5)  # the share of a number whose range is a single value
+    np.divide(np.asarray(value, np.float64) - part.low, span, out=share, where=span > 0)
     return (2.0 * share - 1.0).reshape(-1).astype(np.float32)
