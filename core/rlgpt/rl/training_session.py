@@ -90,7 +90,8 @@ class TrainingSession:
                 self.learner.remember(rollout)
                 searching.add(rollout)
                 self._search = searching.state
-            if spent < min(end, limit):
+            searched = searching is not None and (spent >= search_end or searching.is_over(search_end))
+            if spent < min(end, limit) and not searched:
                 continue
             actor_learner.wait()
             end = spent + every
@@ -99,7 +100,7 @@ class TrainingSession:
             performance = recent_performance(self._learnt(), self.spec.task.score)
             best = point is not None and is_best(performance, self._best)
             self._best = performance if best else self._best
-            if searching is not None and (spent >= search_end or searching.is_over(search_end)):
+            if searching is not None and searched:
                 searching.finish(self.generator)
                 actor_learner.wait()
                 self._search, searching = searching.state.model_copy(update={"ended": spent}), None
