@@ -12,6 +12,7 @@ import pytest
 import torch
 from rlgpt.domain import Parameter
 from rlgpt.errors import ConfigError
+from rlgpt.executors.local import InProcess
 from rlgpt.rl.base import EnvSpec, Hyperparameters
 from rlgpt.rl.checkpoint import Checkpoint
 from rlgpt.rl.evaluation import evaluate
@@ -129,6 +130,22 @@ def test_search_with_enough_episodes_ends_in_the_middle_of_a_long_segment(tmp_pa
     assert 0 <= record.search.episodes - (FEWEST + FOR_EACH) <= 16, "one rollout has 16 decisions"
     assert record.search.ended is not None
     assert record.search.ended < 1500
+
+
+@pytest.mark.parametrize("workers", [0, 4])
+def test_a_fifth_of_the_first_episodes_of_a_search_has_the_defaults(workers: int, tmp_path: Path) -> None:
+    PPO(workers=workers, segments=3).on(InProcess).train(
+        plan(tmp_path),
+        budget=2400,
+        seed=0,
+        folder=tmp_path / "train",
+        hyperparameters=Hyperparameters(num_envs=8, num_steps=8, learning_rate=1e-5),
+        progress=lambda point: True,
+    )
+    search = search_of(tmp_path / "train")
+    assert search is not None
+    assert len(search.points) >= FIRST
+    assert 1 <= search.points[:FIRST].count((0.0,)) <= 3
 
 
 def test_search_goes_on_after_the_training_was_interrupted(tmp_path: Path) -> None:

@@ -143,6 +143,8 @@ class ExecutorSource(RolloutSource):
         if network.device.type != "cpu":  # A worker may have no GPU.
             network = copy.deepcopy(network).to("cpu")
         model = self._executor.broadcast(pickle.dumps((network, searched)))
+        playing = [() if search is None else search.playing(share) for share in self._shares]
+        begun = [sum(map(len, episodes)) for episodes in playing]
         jobs = [
             RolloutJob(
                 number,
@@ -157,7 +159,8 @@ class ExecutorSource(RolloutSource):
                 decisions=decisions,
                 most_steps=-(-left * len(share) // len(self._seeds)),
                 masks=self._masks,
-                playing=None if search is None else search.playing(share),
+                playing=None if search is None else playing[number],
+                elsewhere=share[0] + sum(begun) - begun[number],
             )
             for number, share in enumerate(self._shares)
         ]

@@ -112,10 +112,11 @@ class ParameterSearch:
         the base actions.
     :param initial_std: standard deviation of the changes that the search makes to the defaults. The unit of
         ``initial_std`` is half the range of a parameter, because each range is scaled to [-1, 1].
+    :param elsewhere: number of further episodes in progress, in environments that another object plays.
     """
 
-    def __init__(self, network: PolicyNetwork, initial_std: float, state: SearchState) -> None:
-        self._network, self.initial_std = network, initial_std
+    def __init__(self, network: PolicyNetwork, initial_std: float, state: SearchState, elsewhere: int = 0) -> None:
+        self._network, self.initial_std, self._elsewhere = network, initial_std, elsewhere
         layout = network.layout
         self._default = torch.tensor(_initial(layout), dtype=torch.float64)
         self._columns = {role: _columns(layout, role) for role in ("parameters", "residual")}
@@ -208,7 +209,7 @@ class ParameterSearch:
 
     def _draw(self, generator: torch.Generator) -> torch.Tensor:
         """The parameters of the next episode, as differences from the defaults, within the ranges of the parameters."""
-        started = len(self._points) + sum(map(len, self._playing.values()))
+        started = len(self._points) + sum(map(len, self._playing.values())) + self._elsewhere
         alike = len(set(self._successes)) < 2 and len(set(self._returns)) < 2
         if len(self._points) < FIRST or alike:
             drawn = torch.randn(1, len(self._default), generator=generator, dtype=torch.float64)

@@ -41,6 +41,8 @@ class RolloutJob(Job):
     :ivar most_steps: number of primitive steps after which the share ends early.
     :ivar masks: the masks of the episodes that begin in the rollout; None if they are those of the recipe.
     :ivar playing: the episodes in progress of the parameter search; None if the network acts.
+    :ivar elsewhere: number of the search's episodes in progress in other shares, and of the environments before those
+        of the share, each of which may begin an episode at the same time.
     """
 
     session: int = field(kw_only=True)
@@ -53,6 +55,7 @@ class RolloutJob(Job):
     most_steps: int = field(kw_only=True)
     masks: Masks | None = field(kw_only=True, default=None)
     playing: Playing | None = field(kw_only=True, default=None)
+    elsewhere: int = field(kw_only=True, default=0)
 
 
 @dataclass
@@ -125,7 +128,8 @@ class RolloutWorker:
         events, slots = Events(), range(len(job.seeds))
         searching = None
         if job.playing is not None:
-            searching = ParameterSearch(network, *search)
+            initial_std, state = search
+            searching = ParameterSearch(network, initial_std, state, job.elsewhere)
             searching.set_playing(slots, job.playing)
         going = {slot: action for slot, (_, action) in enumerate(vector.progress) if action is not None}
         collector = Collector(vector, network, torch.Generator().manual_seed(job.generator), events, going)
