@@ -147,4 +147,6 @@ def test_trainers_refuse_an_image_that_is_too_small_for_the_encoder(tmp_path: Pa
     for trainer in (PPO(), SampleFactory()):
         folder = tmp_path / trainer.name
         with pytest.raises(ConfigError, match=r"^encoder=nature needs images of at least 36"):
+            trainer.check(recipe, settings)
+        with pytest.raises(ConfigError, match=r"^encoder=nature needs images of at least 36"):
             trainer.train(recipe, budget=50, seed=0, folder=folder, hyperparameters=settings)

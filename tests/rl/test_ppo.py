@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import torch
 from rlgpt.domain import CodedReward, Parameter, Plain, Task, TrainingRecord
-from rlgpt.errors import TrainerError
+from rlgpt.errors import ConfigError, TrainerError
 from rlgpt.plugin.types import Context, EnvLimits
 from rlgpt.rl.base import EnvSpec, Hyperparameters
 from rlgpt.rl.checkpoint import Checkpoint
@@ -48,6 +48,19 @@ def test_very_sharp_policy_plays_its_most_likely_choice(tmp_path: Path) -> None:
     best = policy.act(observation, greedy=True, rng=rng)
     assert {int(policy.act(observation, greedy=False, rng=rng, sharpness=1e6)) for _ in range(20)} == {int(best)}
     assert len({int(policy.act(observation, greedy=False, rng=rng)) for _ in range(40)}) > 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "text"),
+    [
+        ({"segments": 0}, "trainer.segments is 0; it must be a whole number of at least 1"),
+        ({"segments": "30"}, "trainer.segments is '30'"),
+        ({"workers": -1}, "trainer.workers is -1; it must be a whole number of at least 0"),
+    ],
+)
+def test_ppo_rejects_settings_that_cannot_train(settings: dict[str, Any], text: str) -> None:
+    with pytest.raises(ConfigError, match=text):
+        PPO(**settings)
 
 
 def test_ppo_training_with_the_same_seed_gives_the_same_policy(tmp_path: Path) -> None:
@@ -162,7 +175,7 @@ def test_loading_refuses_a_checkpoint_of_another_schema_version_with_advice(tmp_
     content = torch.load(path, weights_only=True)
     content["state"] = json.dumps({**json.loads(content["state"]), "schema_version": 1})
     torch.save(content, path)
-    with pytest.raises(TrainerError, match=r"schema version 1 .* reads 2. Use the version of rlgpt that wrote it"):
+    with pytest.raises(TrainerError, match=r"schema version 1 .* reads 3. Use the version of rlgpt that wrote it"):
         PPO().load(tmp_path / "old", spec)
 
 

@@ -99,9 +99,15 @@ def test_resumed_sac_training_restores_its_replay_memories(share: float, tmp_pat
         ({"temperature": 0.01}, "0.01"),
         ({"base_temperature": 0.0}, "base_temperature is 0.0"),
         ({"learning_rate": 0.0}, "learning_rate is 0.0"),
+        ({"updates_per_step": -1.0}, "updates_per_step is -1.0"),
+        ({"batch_size": 0}, "batch_size is 0; it must be a whole number of at least 1"),
+        ({"batch_size": 1.5}, "batch_size is 1.5"),
+        ({"capacity": 0}, "capacity is 0"),
+        ({"width": 0}, "width is 0"),
+        ({"first_update": -1}, "first_update is -1; it must be a whole number of at least 0"),
     ],
 )
-def test_sac_rejects_settings_that_are_not_positive_and_temperatures_that_increase(
+def test_sac_rejects_settings_that_cannot_train_and_temperatures_that_increase(
     settings: dict[str, float], text: str
 ) -> None:
     with pytest.raises(ConfigError, match=text):

@@ -13,7 +13,7 @@ from typing import Any
 import psutil
 import pytest
 from rlgpt.domain import CurvePoint, TrainingRecord
-from rlgpt.errors import ConfigError, TrainerError, UnknownNameError
+from rlgpt.errors import ConfigError, RlgptError, TrainerError, UnknownNameError
 from rlgpt.rl.base import EnvSpec, Hyperparameters
 from rlgpt.rl.checkpoint import Checkpoint
 from rlgpt.rl.sample_factory import SampleFactory, SampleFactorySettings
@@ -105,14 +105,17 @@ def test_environment_recipe_that_cannot_be_pickled_raises_an_error(tmp_path: Pat
 
 def test_sample_factory_settings_are_checked_before_the_first_step(tmp_path: Path) -> None:
     spec = grid_spec(tmp_path / "count")
-    with pytest.raises(ConfigError, match="multiple of 3"):
-        train(tmp_path / "a", spec, mode="parallel", workers=3)
-    with pytest.raises(UnknownNameError, match=r"'adam_beta'.*adam_beta1"):
-        train(tmp_path / "b", spec, extra={"adam_beta": 0.9})
-    with pytest.raises(UnknownNameError, match="'gamma'"):
-        train(tmp_path / "c", spec, extra={"gamma": 0.9})
-    with pytest.raises(ConfigError, match="linear_decay"):
-        train(tmp_path / "d", spec, extra={"lr_schedule": "linear_decay"})
+    refused: list[tuple[dict[str, Any], type[RlgptError], str]] = [
+        ({"mode": "parallel", "workers": 3}, ConfigError, "multiple of 3"),
+        ({"extra": {"adam_beta": 0.9}}, UnknownNameError, r"'adam_beta'.*adam_beta1"),
+        ({"extra": {"gamma": 0.9}}, UnknownNameError, "'gamma'"),
+        ({"extra": {"lr_schedule": "linear_decay"}}, ConfigError, "linear_decay"),
+    ]
+    for number, (settings, kind, text) in enumerate(refused):
+        with pytest.raises(kind, match=text):
+            SampleFactory(SampleFactorySettings(**settings)).check(spec, Hyperparameters(num_envs=2))
+        with pytest.raises(kind, match=text):
+            train(tmp_path / f"{number}", spec, **settings)
     assert counted(tmp_path / "count") == 0
 
 

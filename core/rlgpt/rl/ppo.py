@@ -74,6 +74,7 @@ class PPO(Trainer):
         for name, share in (("parameter_search", parameter_search), ("base_only", base_only)):
             if not 0 <= share < 1:
                 raise ConfigError(f"trainer.{name} is {share}; it must be at least 0 and below 1.")
+        check_counts(workers=(workers, 0), segments=(segments, 1))
         self.workers, self.segments, self.parameter_search = workers, segments, parameter_search
         self.device, self.overlap, self.base_only = named(device), overlap, base_only
         self._executor: MakeExecutor | None = None
@@ -87,12 +88,13 @@ class PPO(Trainer):
         return trainer
 
     def check(self, spec: EnvSpec, hyperparameters: Hyperparameters) -> None:
-        """Check that this machine has the trainer's device, and that the worker processes can make the environment
-        (:meth:`Trainer.check`).
+        """Check that this machine has the trainer's device, that the worker processes can make the environment, and
+        that the network fits it (:meth:`Trainer.check`).
         """
         check_device(self.device)
         if self.workers:
             refuse_unpicklable(spec, "workers=0 of the trainer")
+        self.network(spec, hyperparameters, 0)
 
     def searches(self, spec: EnvSpec) -> bool:
         setup = spec.setup
@@ -197,6 +199,17 @@ class PPO(Trainer):
             return ExecutorSource(executor, spec, seeds, self.workers, entropy, network, stats, step_counter)
         vector = vector_of(spec, seeds, folder / STEPS_FILE, self.workers, lock)
         return VectorSource(vector, network, run.generator, stats, step_counter)
+
+
+def check_counts(**settings: tuple[object, int]) -> None:
+    """Check settings of a trainer that are whole numbers.
+
+    :param settings: for each setting, its value and its least valid value.
+    :raises ConfigError: a value is invalid.
+    """
+    for name, (value, least) in settings.items():
+        if not isinstance(value, int) or value < least:
+            raise ConfigError(f"trainer.{name} is {value!r}; it must be a whole number of at least {least}.")
 
 
 class NetworkPolicy(Policy):

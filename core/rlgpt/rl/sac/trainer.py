@@ -11,7 +11,7 @@ from rlgpt.rl.checkpoint import Checkpoint
 from rlgpt.rl.device import Device
 from rlgpt.rl.network import PolicyNetwork
 from rlgpt.rl.policy_env import build
-from rlgpt.rl.ppo import PPO, NetworkPolicy
+from rlgpt.rl.ppo import PPO, NetworkPolicy, check_counts
 from rlgpt.rl.resume import fit
 from rlgpt.rl.sac.learner import SACSettings, SoftLearner
 from rlgpt.rl.sac.network import SoftActorCritic
@@ -82,7 +82,15 @@ class SAC(PPO):
                 f"trainer.temperature is {temperature} and trainer.final_temperature {final_temperature}; both must be "
                 "above 0, and the second one at most the first one."
             )
-        for name, value in (("base_temperature", base_temperature), ("learning_rate", learning_rate)):
+        check_counts(
+            batch_size=(batch_size, 1), width=(width, 1), capacity=(capacity, 1), first_update=(first_update, 0)
+        )
+        positive = {
+            "base_temperature": base_temperature,
+            "learning_rate": learning_rate,
+            "updates_per_step": updates_per_step,
+        }
+        for name, value in positive.items():
             if not value > 0:
                 raise ConfigError(f"trainer.{name} is {value}; it must be above 0.")
         self._settings = SACSettings(
@@ -96,12 +104,12 @@ class SAC(PPO):
             first_update=first_update,
         )
 
-    def check(self, spec: EnvSpec, hyperparameters: Hyperparameters) -> None:
-        """Refuse self-imitation and observations with images, and check the device (:meth:`Trainer.check`)."""
-        super().check(spec, hyperparameters)
-        self.network(spec, hyperparameters, 0)
-
     def network(self, spec: EnvSpec, hyperparameters: Hyperparameters, seed: int) -> SoftActorCritic:
+        """Make new networks for the recipe's environment.
+
+        :raises ConfigError: the hyperparameters ask for self-imitation.
+        :raises TrainerError: the policy would have to observe images.
+        """
         if hyperparameters.imitation_coef:
             raise ConfigError(
                 "trainer=sac has no self-imitation; set hyperparameters.imitation_coef=0, or use trainer=ppo."

@@ -57,11 +57,12 @@ class SampleFactory(Trainer):
         self.settings = settings or SampleFactorySettings()
 
     def check(self, spec: EnvSpec, hyperparameters: Hyperparameters) -> None:
-        """Check that this machine has the trainer's device, and that other processes can make the environment
-        (:meth:`Trainer.check`).
+        """Check that this machine has the trainer's device, that other processes can make the environment, and that the
+        settings of Sample Factory and the network fit (:meth:`Trainer.check`).
         """
         check_device(self.settings.device)
         refuse_unpicklable(spec, "trainer=ppo")
+        self.untrained(spec, seed=0, hyperparameters=self._fitted(spec, hyperparameters))
 
     def train(
         self,
@@ -85,9 +86,7 @@ class SampleFactory(Trainer):
             )
         folder = folder.resolve()
         folder.mkdir(parents=True, exist_ok=True)
-        envs = min(hyperparameters.num_envs, plugin_of(spec).limits(spec.task).max_envs)
-        hyperparameters = hyperparameters.model_copy(update={"num_envs": envs})
-        arguments(self.settings, hyperparameters, folder=str(folder), seed=0, gamma=spec.setup.gamma)
+        hyperparameters = self._fitted(spec, hyperparameters)
         with exclusive(folder) as lock:
             curve = tuple(curve_lines(folder).read())
             verdict_lines(folder).read()  # Reads both files now, so that damage is reported before steps are spent.
@@ -95,7 +94,7 @@ class SampleFactory(Trainer):
             if found is None and warm_start is not None:
                 Checkpoint.load_best(warm_start)
             before = found.state.seconds if found else 0.0
-            with StepCounter(folder / STEPS_FILE, envs) as step_counter:
+            with StepCounter(folder / STEPS_FILE, hyperparameters.num_envs) as step_counter:
                 spent = step_counter.total
                 job = Job(spec, seed, budget, folder, hyperparameters, self.settings, spent, before, warm_start, curve)
                 return self._session(job, step_counter, lock, progress)
@@ -126,6 +125,16 @@ class SampleFactory(Trainer):
             )
         finally:
             shared_status.close()
+
+    def _fitted(self, spec: EnvSpec, hyperparameters: Hyperparameters) -> Hyperparameters:
+        """The hyperparameters with at most as many environments as the plugin allows.
+
+        :raises ConfigError: the settings of Sample Factory do not fit the hyperparameters.
+        """
+        envs = min(hyperparameters.num_envs, plugin_of(spec).limits(spec.task).max_envs)
+        fitted = hyperparameters.model_copy(update={"num_envs": envs})
+        arguments(self.settings, fitted, folder="", seed=0, gamma=spec.setup.gamma)
+        return fitted
 
     def load(self, folder: Path, spec: EnvSpec) -> Policy:
         return PPO().load(folder, spec)
