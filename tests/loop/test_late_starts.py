@@ -14,6 +14,7 @@ from rlgpt.errors import ConfigError
 from rlgpt.loop import LoopContext, LoopSettings, Observer, Result, run
 from rlgpt.loop.allotment import Allotment
 from rlgpt.rl.ppo import PPO
+from rlgpt.rl.sac import SAC
 from rlgpt.rl.starts import Reached
 from rlgpt.testing.counting import counted
 from story import SHORT, context
@@ -106,6 +107,21 @@ def test_training_with_few_decisions_has_shorter_rollouts_than_the_setup_chose(t
     assert 8 <= trainer.hyperparameters.num_steps < 128
     words = f"num_steps={trainer.hyperparameters.num_steps} instead of 128"
     assert any(words in text for text in made.observer.messages)  # type: ignore[attr-defined]
+
+
+def test_run_with_sac_neither_shortens_rollouts_nor_says_so(tmp_path: Path) -> None:
+    given: list[int] = []
+
+    class Stopped(SAC):
+        def train(self, spec: Any, **more: Any) -> Any:
+            given.append(more["hyperparameters"].num_steps)
+            raise KeyboardInterrupt
+
+    made = overridden(tmp_path, Stopped(), fixed=(), trainer={"num_steps": 128})
+    with pytest.raises(KeyboardInterrupt):
+        run(made)
+    assert given == [128]
+    assert not any("num_steps" in text for text in made.observer.messages)  # type: ignore[attr-defined]
 
 
 def test_setup_without_the_reset_option_after_stores_no_start_states(tmp_path: Path) -> None:

@@ -246,10 +246,12 @@ class Stages:
 
     def _hyperparameters(self, setup: RLSetup, budget: int, code: Evaluation | None) -> Hyperparameters:
         """The hyperparameters of a training of ``budget`` primitive steps. The length of a rollout is chosen to fit the
-        expected number of decisions of the training.
+        expected number of decisions of the training, if the trainer uses this length.
         """
         decisions = self.ctx.allotment.decisions(budget, self.history, setup, code)
         chosen = self.ctx.hyperparameters_of(setup)
+        if not self.ctx.trainer.uses_num_steps:
+            return chosen
         fitted = chosen.fitted(decisions, self.ctx.fixed_hyperparameters)
         if fitted.num_steps < chosen.num_steps:
             self.ctx.observer.message(

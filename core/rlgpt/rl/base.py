@@ -193,9 +193,12 @@ class Policy(ABC):
 class Trainer(ABC):
     """Trains a policy. A trainer's budgets and counts are in primitive steps, summed over all environments and
     processes.
+
+    :cvar uses_num_steps: whether the learning uses the hyperparameter ``num_steps``.
     """
 
     name: str
+    uses_num_steps = True
 
     def check(self, spec: EnvSpec, hyperparameters: Hyperparameters) -> None:  # noqa: B027
         """Check whether this trainer can train with the recipe ``spec``. A run that learns calls ``check`` before it

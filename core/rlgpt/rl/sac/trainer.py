@@ -48,7 +48,7 @@ class SAC(PPO):
     :param first_update: number of primitive steps before the first gradient step.
     """
 
-    name = "sac"
+    name, uses_num_steps = "sac", False
 
     def __init__(
         self,
