@@ -167,22 +167,17 @@ class EpisodeLog:
         """Whether the episode was a success at the end of any decision so far."""
         return self._success
 
-    def figures(self, info: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """The fields of a :class:`rlgpt.domain.Episode`, for the part of the lane's episode that was played so far.
-
-        :param info: the info of the last decision. The info dict of the last decision is needed only if the lane has
-            already begun another episode.
-        """
-        measured: dict[str, Any] = {} if info is None else dict(info)
-        if info is None:
-            self._lane.measurement.report(measured)
+    def figures(self) -> dict[str, Any]:
+        """The fields of a :class:`rlgpt.domain.Episode`, for the part of the lane's episode that was played so far."""
+        measured: dict[str, Any] = {}
+        self._lane.measurement.report(measured)
         return {
             "score": measured.get("score"),
             "metrics": measured.get("metrics", {}),
             "seed": self._seed,
             "success": self._success,
             "total_reward": self._reward,
-            "primitive_steps": self._lane.primitive_steps if info is None else info["primitive_steps"],
+            "primitive_steps": self._lane.primitive_steps,
             "decisions": self._decisions,
             "reward_terms": dict(self._terms),
             "reached": dict(self._reached),
