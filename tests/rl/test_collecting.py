@@ -21,6 +21,7 @@ from rlgpt.errors import TrainerError
 from rlgpt.executors.local import Processes
 from rlgpt.rl.imitation import End
 from rlgpt.rl.lanes import LaneVector
+from rlgpt.rl.position import Position, Progress
 from rlgpt.rl.ppo import PPO
 from rlgpt.rl.rollout import Rollout, join
 from rlgpt.rl.sac import SAC
@@ -232,6 +233,19 @@ def test_join_keeps_the_decisions_and_the_last_observations_of_each_environment(
     assert whole.lasts is not None
     assert torch.equal(whole.lasts["obs"][:, 0], whole.rewards[whole.ended] + 0.5)
     assert math.isclose(float(whole.rows(whole.rewards).sum()), sum(float(p.rows(p.rewards).sum()) for p in parts))
+
+
+def test_position_after_a_rollout_copies_only_the_newest_observation() -> None:
+    class OneByOne(dict[str, Any]):
+        def items(self) -> Any:
+            raise AssertionError("all observations are read")
+
+    rollout = part(3, [(1, 1)], first=0, empty=1)
+    seen = dataclasses.replace(rollout, observations=OneByOne(rollout.observations))
+    begin = Position(1, np.full((1, 1), -1.0, np.float32))
+    positions = [begin.after(seen, slot, Progress(4), None, ()) for slot in range(2)]
+    assert [position.actions[:, 0].tolist() for position in positions] == [[-1.0, 0.0, 1.0, 2.0], [102.0]]
+    assert [position.begun for position in positions] == [1, 2]
 
 
 def test_join_of_whole_rollouts_has_no_empty_rows() -> None:

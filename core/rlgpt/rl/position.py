@@ -79,8 +79,7 @@ class Position:
         :param masks: the masks of the episodes that began in the rollout.
         :param reached: the new value of :attr:`reached`.
         """
-        _, actions, ends = rollout.of(slot)
-        chosen = actions.numpy()
+        chosen, ends = rollout.actions_of(slot).numpy(), rollout.ends[slot]
         began = max(1 - self.begun, 0) + len(ends)
         chosen = chosen[ends[-1].at + 1 :] if ends else np.concatenate([self.actions, chosen])
         masked = masks if began else self.masks

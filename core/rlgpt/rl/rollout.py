@@ -55,13 +55,19 @@ class Rollout:
         """The decisions of the environment ``slot``, as copies on the CPU of its observations and actions,
         ``[T, ...]``, and the ends of its episodes.
         """
-        begin = 0 if self.taken is None else int((~self.taken[:, slot]).sum())
+        actions = self.actions_of(slot)
+        begin = len(self.actions) - len(actions)
         entries = {
             key: values[begin:-1, slot].to("cpu", copy=True)
             for key, values in self.observations.items()
             if key != "duration"
         }
-        return entries, self.actions[begin:, slot].to("cpu", copy=True), self.ends[slot]
+        return entries, actions, self.ends[slot]
+
+    def actions_of(self, slot: int) -> torch.Tensor:
+        """A copy on the CPU of the actions of the environment ``slot``, ``[T, action_size]``."""
+        begin = 0 if self.taken is None else int((~self.taken[:, slot]).sum())
+        return self.actions[begin:, slot].to("cpu", copy=True)
 
     def to(self, device: torch.device) -> Rollout:
         """This rollout on ``device``. Tensors that are on ``device`` already are not copied."""
