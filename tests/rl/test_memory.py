@@ -59,6 +59,16 @@ def test_imitation_memory_keeps_the_newest_whole_episodes(lengths: list[int], ca
             assert (tensors["entry image_eye"].flatten(1).float().mean(1)).tolist() == [n % 256 for n in numbers]
 
 
+def test_imitation_memory_keeps_the_newest_rows_that_fit_into_its_bytes() -> None:
+    row = 8 + 48 + 4  # bytes of obs, of the image, and of the action
+    memory = Memory(1000, 5 * row + 1)
+    for length, first in ((3, 0), (2, 3), (7, 5)):
+        memory.add(*episode(length, first))
+        assert sum(v.nbytes for key, v in memory.tensors().items() if key != "lengths") <= 5 * row
+    assert (-memory.tensors()["actions"][:, 0]).tolist() == [7, 8, 9, 10, 11]
+    assert memory.capacity == 5
+
+
 def restored(memory: Memory, capacity: int) -> Memory:
     fresh = Memory(capacity)
     fresh.restore(memory.tensors())

@@ -27,8 +27,8 @@ FILE = "policy.pt"
 """Name of the file with the newest checkpoint. A training resumes from this checkpoint."""
 
 _LIMIT = 2 << 30
-"""Maximal size of a checkpoint, in bytes. The largest parts of a checkpoint are replay memories, whose size is limited
-(:data:`rlgpt.rl.sac.replay.MOST_BYTES`).
+"""Maximal size of a checkpoint, in bytes. The largest parts of a checkpoint are memories, whose sizes are limited
+(:data:`rlgpt.rl.sac.replay.MOST_BYTES`, :data:`rlgpt.rl.memory.MOST_BYTES`).
 """
 
 BEST = "best.pt"

@@ -11,6 +11,9 @@ import torch
 
 from rlgpt.rl.network import Batch
 
+MOST_BYTES = 1 << 30
+"""Maximal size of a memory. A checkpoint contains the memory, and rlgpt reads no checkpoint of more than 2 GiB."""
+
 _ACTIONS, _LENGTHS = "actions", "lengths"
 _ENTRY = "entry "
 
@@ -21,13 +24,14 @@ class Memory:
     When the first episode is stored, all ``capacity`` rows are allocated; the memory never grows. A row of the memory
     takes four bytes for each number and one byte for each byte of an image. An image of 64 x 64 x 3 takes 12 KiB.
 
+    :param most_bytes: maximal size in bytes. The first episode reduces :attr:`capacity` so that all rows fit.
     :ivar capacity: maximal number of decisions. Of an episode with more than ``capacity`` decisions, only the newest
         decisions are kept.
     :ivar lengths: number of decisions of each kept episode, the oldest episode first.
     """
 
-    def __init__(self, capacity: int) -> None:
-        self.capacity = capacity
+    def __init__(self, capacity: int, most_bytes: int = MOST_BYTES) -> None:
+        self.capacity, self._most_bytes = capacity, most_bytes
         self.lengths: deque[int] = deque()
         self._rows: Batch = {}
         self._start = self._size = 0
@@ -42,6 +46,9 @@ class Memory:
         :param actions: flat actions, ``[L, action_size]``.
         """
         rows = {_ENTRY + key: values for key, values in observations.items()} | {_ACTIONS: actions}
+        if not self._rows:
+            row = sum(values[:1].nbytes for values in rows.values())
+            self.capacity = min(self.capacity, max(1, self._most_bytes // max(1, row)))
         rows = {key: values[-self.capacity :] for key, values in rows.items()}
         length = len(rows[_ACTIONS])
         while self._size + length > self.capacity:
