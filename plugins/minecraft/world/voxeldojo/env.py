@@ -46,7 +46,7 @@ class MineDojoEnv(gymnasium.Env[Observation, NDArray[np.int64]]):
         its fields.
     :param strict: whether an action that equips, places or destroys the item of an empty slot raises
         ``EmptySlotError``, as in MineDojo; if False, such an action has no effect.
-    :param camera_interval: the angle between two bins of the camera in degrees, a divisor of 180.
+    :param camera_interval: the angle between two bins of the camera in degrees, above 0 and at most 180.
     :param informed: whether ``info`` contains Malmo's JSON; without Malmo's JSON, a step is faster.
     :param render_mode: "rgb_array" or None.
     :raises ConfigError: an argument is out of its range.
@@ -67,6 +67,8 @@ class MineDojoEnv(gymnasium.Env[Observation, NDArray[np.int64]]):
     ) -> None:
         if render_mode not in (None, "rgb_array"):
             raise ConfigError(f"render_mode is {render_mode!r}; valid: None, 'rgb_array'.")
+        if not 0 < camera_interval <= 180:
+            raise ConfigError(f"camera_interval is {camera_interval}; valid: above 0, at most 180 degrees.")
         self.mission = mission if isinstance(mission, Mission) else Mission.model_validate(mission or {})
         self.render_mode, self.strict, self.camera_interval = render_mode, strict, camera_interval
         self._informed = informed

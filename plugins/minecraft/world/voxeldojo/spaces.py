@@ -14,7 +14,6 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from voxeldojo.errors import ConfigError
 from voxeldojo.names import CRAFTS, EQUIPMENT, INVENTORY
 from voxeldojo.text_array import TextArray
 
@@ -186,19 +185,12 @@ def observation_space(
 def action_space(camera_interval: float = CAMERA_INTERVAL) -> spaces.MultiDiscrete:
     """Return the action space. The eight numbers of an action choose forward or back, left or right, jump, sneak or
     sprint, the pitch, the yaw, a function (such as attack), an item to craft, and a slot.
-
-    :raises ConfigError: no bin of the camera is 0 degrees.
     """
-    if not 0 < camera_interval <= 180 or abs(math.remainder(180, camera_interval)) > 1e-9:
-        raise ConfigError(
-            f"camera_interval is {camera_interval}; valid: above 0, at most 180 degrees, and a divisor of 180, because "
-            "otherwise every action turns the view."
-        )
-    bins = 2 * round(180 / camera_interval) + 1
+    bins = math.ceil(360 / camera_interval) + 1
     return spaces.MultiDiscrete([3, 3, 4, bins, bins, len(FUNCTIONS), len(CRAFTS), INVENTORY])
 
 
 def no_op(camera_interval: float = CAMERA_INTERVAL) -> NDArray[np.int64]:
     """Return the action that does nothing: int64 ``(8,)``."""
-    level = round(180 / camera_interval)
+    level = math.ceil(360 / camera_interval) // 2
     return np.array([0, 0, 0, level, level, 0, 0, 0])
