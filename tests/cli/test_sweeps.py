@@ -138,7 +138,8 @@ def test_stop_of_one_run_ends_only_its_own_job(site: Path, monkeypatch: pytest.M
     folder, make = Path("0").resolve(), GridPlugin.make_env
 
     def requests_a_stop(*arguments: Any, **named: Any) -> Any:
-        Run.open(folder).request_stop()
+        if Run.exists(folder):
+            Run.open(folder).request_stop()
         return make(*arguments, **named)
 
     with monkeypatch.context() as patch:

@@ -124,7 +124,9 @@ class _FlatBox(_Flat):
             low.append(-unit if scaled else head.space.low.reshape(-1))
             high.append(unit if scaled else head.space.high.reshape(-1))
         self._ends = np.cumsum([part.size for part in low])[:-1]
-        self.action_space = spaces.Box(np.concatenate(low), np.concatenate(high), dtype=np.float32)
+        self.action_space = spaces.Box(
+            np.concatenate(low).astype(np.float32), np.concatenate(high).astype(np.float32), dtype=np.float32
+        )
 
     def action(self, action: Any) -> Any:
         given = np.asarray(action)

@@ -191,6 +191,8 @@ def action_space(camera_interval: float = CAMERA_INTERVAL) -> spaces.MultiDiscre
 
 
 def no_op(camera_interval: float = CAMERA_INTERVAL) -> NDArray[np.int64]:
-    """Return the action that does nothing: int64 ``(8,)``."""
+    """Return the action that does nothing: int64 ``(8,)``. If ``camera_interval`` does not divide 180, the action turns
+    the view, as in MineDojo.
+    """
     level = math.ceil(360 / camera_interval) // 2
     return np.array([0, 0, 0, level, level, 0, 0, 0])
