@@ -35,7 +35,7 @@ Ending = Literal["base", "returned", "episode", "limit", "violation", "masked", 
 """How a decision ended.
 
 - ``base``: the decision was a base action. If a coded action is in progress (``interrupt_every``), a base action
-  replaces one of its steps, and the ending is that of the coded action, such as ``running``.
+  replaces one of its steps; the decision then has the ending of the coded action, or ``running``.
 - ``returned``: the generator of the coded action returned.
 - ``episode``: the episode ended.
 - ``limit``: the coded action reached its limit of primitive steps.

@@ -26,8 +26,8 @@ def flat_view(env: gym.Env[Any, Any]) -> gym.Env[Any, Any]:
                               base action in its own bounds, the last P the parameters, scaled to [-1, 1];
                               with ``residual``, d more numbers in [-1, 1] are the correction
     base ``Box(d)`` with      the same without the base action: ``Box(K + P)``, with ``residual``
-    ``base_actions=()``       ``Box(K + P + d)``; ``Discrete(K)`` if there is neither; one coded action
-                              has no number for its selection
+    ``base_actions=()``       ``Box(K + P + d)``; without parameters and ``residual``, ``Discrete(K)``;
+                              if K is 1, no number selects the coded action
     base ``MultiDiscrete``    ``MultiDiscrete([1 + K, *nvec])``; every parameter has its default
     ========================  =========================================================================
 

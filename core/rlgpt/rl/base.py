@@ -135,7 +135,7 @@ class EnvSpec:
 
     @property
     def maskable(self) -> tuple[str, ...]:
-        """Names of the coded actions and functions that can be quarantined. A sub-task's own predicate is none."""
+        """Names of the coded actions and functions that can be quarantined. The predicate of a sub-task cannot."""
         return (*self.setup.coded_actions, *(f.name for f in self.functions))
 
 

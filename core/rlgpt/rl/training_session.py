@@ -140,7 +140,7 @@ class TrainingSession:
 
     @property
     def _quarantined(self) -> tuple[str, ...]:
-        """The coded actions and functions with too many violations. A sub-task's predicate may have as many."""
+        """The coded actions and functions with too many violations, without the predicate of a sub-task."""
         return tuple(name for name in self.stats.quarantined if name in self.spec.maskable)
 
     @property
