@@ -93,7 +93,8 @@ def render_found(search: SearchRecord | None, actions: Sequence[CodedAction]) ->
 
 def policy_name(evaluation: Evaluation) -> str:
     """The words for a policy in the mode of ``evaluation``."""
-    return "policy without coded actions" if evaluation.mode == "base_only" else f"policy ({evaluation.mode})"
+    named = {"base_only": "policy without coded actions", "override": "policy that overrides the code"}
+    return named.get(evaluation.mode, f"policy ({evaluation.mode})")
 
 
 def render_result(evaluation: Evaluation) -> str:

@@ -59,14 +59,16 @@ class Returns(Value):
         )
 
 
-SCHEMA: Literal[3] = 3
-"""Since version 3, the names of the numbers in an action contain their ranges."""
+SCHEMA: Literal[4] = 4
+"""Since version 3, the names of the numbers in an action contain their ranges; since version 4, there are networks for
+override episodes (:mod:`rlgpt.rl.base_only`).
+"""
 
 
 class TrainingState(Value):
     """The part of a checkpoint that consists of numbers and text instead of tensors."""
 
-    schema_version: Literal[3] = SCHEMA
+    schema_version: Literal[4] = SCHEMA
     hyperparameters: Hyperparameters
     axis_names: Mapping[str, tuple[tuple[str, ...] | None, ...]] = Field(
         description="the names along the axes of each tensor"

@@ -107,7 +107,8 @@ def _play(
 ) -> Evaluation:
     record, bundle = skill.record, skill.bundle
     setup: RLSetup = bundle.setup or default_setup_of(plugin, task)
-    spec = EnvSpec(task, setup, bundle.actions, factory, {}, record.quarantined, bundle.functions)
+    overrides = record.mode == "override"
+    spec = EnvSpec(task, setup, bundle.actions, factory, {}, record.quarantined, bundle.functions, overrides=overrides)
     states = {start.seed: start.state for start in starts if start.state is not None}
     if record.mode == "code":
         spec = code_spec(spec, bundle.actions)

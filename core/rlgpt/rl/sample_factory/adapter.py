@@ -8,6 +8,7 @@ from typing import Any
 import gymnasium
 from gymnasium import spaces
 
+from rlgpt.rl.base_only import Kind
 from rlgpt.rl.policy_env import PolicyEnv, build
 from rlgpt.rl.policy_lane import Observation
 from rlgpt.rl.sample_factory.entries import BufferEntries
@@ -85,7 +86,7 @@ class Adapter(gymnasium.Env[Any, Any]):
         last = None
         if terminated or truncated:
             report["episode_extra_stats"] = {
-                "episode": {**info["episode"], "base_only": False},
+                "episode": {**info["episode"], "kind": Kind.OPTIONS},
                 "usage": info["usage"],
             }
             last = None if terminated else observation
