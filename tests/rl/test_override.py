@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from aim import STEPS, Aim
 from lane_grids import BatchGrid, VectorGrid, grid_lanes, lanes_of
 from rlgpt.config.prepare import ConstantPluginFactory, prepare
@@ -18,6 +19,7 @@ from rlgpt.rl.base_only import Kind, Masks
 from rlgpt.rl.evaluation import Judge, evaluate_code
 from rlgpt.rl.policy_env import build
 from rlgpt.rl.ppo import PPO
+from rlgpt.rl.resume import take_over
 from rlgpt.rl.sac import SAC
 from rlgpt.rl.vector import LocalVector, Transition, Vector
 from rlgpt.testing.counting import BROKEN, WANDER, action, grid_spec
@@ -214,3 +216,15 @@ def test_verdicts_of_override_episodes_do_not_count(tmp_path: Path) -> None:
                 [(_, t)] = vector.exchange([0], np.array([[0 if override else 5]], np.float32))
                 verdicts += t.verdicts
         assert bool(verdicts) == counts
+
+
+def test_warm_start_with_a_larger_correction_does_not_take_over_corrections(tmp_path: Path) -> None:
+    for residual, same in ((0.2, True), (0.4, False)):
+        old, new = (SAC(width=8).network(beside(residual=r), Hyperparameters(), 0) for r in (0.2, residual))
+        with torch.no_grad():
+            for network in (old, old.override):
+                network.actor.output.bias[:] = 1.0
+        take_over(new, old.state_dict(), old.axis_names(), same_returns=True)
+        assert new.override.actor.output.bias.tolist() == [float(same)] * 4
+        # The output has a mean and a spread for each base action, parameter and correction.
+        assert new.actor.output.bias.tolist() == [1.0] * 4 + [float(same)] * 2 + [1.0] * 4 + [float(same)] * 2

@@ -24,7 +24,7 @@ class ModelSettings(Value):
         default=None, description="environment variable with the key; null: the provider's own, such as OPENAI_API_KEY"
     )
     temperature: float | None = Field(
-        default=None, ge=0, description="sampling temperature; null: the provider's default"
+        default=None, ge=0, allow_inf_nan=False, description="sampling temperature; null: the provider's default"
     )
     max_tokens: int | None = Field(
         default=None, ge=1, description="maximal number of tokens of one reply; null: the provider's default"

@@ -89,7 +89,7 @@ class LaneSetup:
             self.plugin.labels(self.task).actions,
             settings.get("base_actions"),
             self.idle,
-            self.residual > 0,
+            self.residual,
         )
         self.actions, self.layout = self.extension.actions, self.extension.layout
         self.offset = len(self.layout.branches) - len(self.actions)

@@ -56,9 +56,10 @@ class ExtendedSpace:
         ``()`` removes the branch of the base action; single numbers of a Box cannot be removed.
     :param filler: the base action that provides the values of those heads whose values the policy is not allowed to
         choose.
-    :param residual: whether the extended action contains a correction.
+    :param residual: the largest correction of a proposal, as a share of half the range of each number; 0: the extended
+        action contains no correction.
     :raises ConfigError: the base space cannot be extended, two branches have the same name, the policy would have
-        nothing to choose, or ``residual`` is True although the base space is no Box or there is no coded action.
+        nothing to choose, or ``residual`` is above 0 although the base space is no Box or there is no coded action.
     :raises UnknownNameError: ``keep`` contains a name that is not in ``labels``.
     """
 
@@ -72,7 +73,7 @@ class ExtendedSpace:
         labels: Sequence[str],
         keep: Sequence[str] | None = None,
         filler: Any = None,
-        residual: bool = False,
+        residual: float = 0.0,
     ) -> None:
         self.base, self.actions, self._filler = base, tuple(actions), filler
         if residual and not (isinstance(base, spaces.Box) and self.actions):
@@ -296,7 +297,7 @@ class ExtendedSpace:
             heads.append(Head("parameters", box, names, tuple(float(v) for v in initial)))
         if self._residual:
             size = _size(self.base)
-            names = tuple(f"residual[{i}]" for i in range(size))
+            names = tuple(f"residual[{i}] times {self._residual:g}" for i in range(size))
             heads.append(Head("residual", spaces.Box(-1.0, 1.0, (size,), np.float32), names))
         return tuple(heads)
 
