@@ -181,11 +181,11 @@ def test_correction_of_a_step_in_an_option_episode_is_the_action_that_takes_it_i
             [(_, t)] = vector.exchange([0], np.array([[2, 0, 0, 0.5, 0.5, *correction]], np.float32))
             for steps in t.primitive:
                 for before, _, flat, reward, _, _ in zip(*steps.rows, strict=True):
-                    taken = flat[1:3] if steps.kind is Kind.BASE_ONLY else before[-2:] + 0.2 * flat[5:]
+                    taken = flat[1:3] if steps.kind is Kind.BASE_ONLY else before[-2:] + flat[5:]
                     inside = bool((np.abs(taken) < 1).all())
                     found.add((steps.kind, inside))
                     if steps.kind is Kind.OVERRIDE and inside:  # The last step of a call comes with the next decision.
-                        assert any(flat[5:] == pytest.approx(c, abs=1e-4) for c in (correction, last))
+                        assert any(flat[5:] == pytest.approx(0.2 * c, abs=1e-4) for c in (correction, last))
                     miss = np.square(np.clip(taken, -1, 1) - before[:2]).sum()
                     assert reward == pytest.approx(-miss, abs=1e-4)
             last = correction

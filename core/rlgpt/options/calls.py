@@ -33,6 +33,9 @@ class Stepper(Protocol):
     @property
     def duration(self) -> int: ...
 
+    @property
+    def correction_unit(self) -> float: ...
+
     def open_guest(self) -> Guest: ...
 
     def see(self) -> Effects[Mapping[str, Plain]]: ...
@@ -79,7 +82,7 @@ class Calls:
             here = yield from self._begin(choice.coded, choice.parameters, lane)
         while not here.is_over and (every is None or lane.duration < every):
             pieces = here.pieces
-            over = yield from lane.advance(self._corrected(here.proposal, choice.residual))
+            over = yield from lane.advance(self._corrected(here.proposal, choice.residual, lane.correction_unit))
             yield from here.go_on(over)
             if lane.interrupts is not None and here.pieces > pieces and not here.is_over and lane.interrupts():
                 yield from here.interrupt()
@@ -126,15 +129,17 @@ class Calls:
                 lane.verdicts.append(call.verdict)
         return call
 
-    def _corrected(self, proposal: Any, residual: np.ndarray | None) -> Any:
+    def _corrected(self, proposal: Any, residual: np.ndarray | None, unit: float) -> Any:
         """Return ``proposal`` plus the policy's correction, clipped to the bounds of the Box. A proposal in another
         space (:meth:`~rlgpt.plugin.base.EnvironmentPlugin.low_level_space`) stays as it is.
+
+        :param unit: the largest correction, as a share of half the range of each number.
         """
         box = self._setup.action_space
         if residual is None or not isinstance(box, spaces.Box) or not has_shape(proposal, box.shape):
             return proposal
         low, high = box.low.astype(np.float64), box.high.astype(np.float64)
-        moved = np.asarray(proposal, np.float64) + self._setup.residual * residual * (high - low) / 2
+        moved = np.asarray(proposal, np.float64) + unit * residual * (high - low) / 2
         return np.clip(moved, low, high).astype(box.dtype)
 
 

@@ -31,6 +31,11 @@ if TYPE_CHECKING:
     from rlgpt.sandbox import Guest
 
 
+ALONG_UNIT = 1.0
+"""The largest correction of a proposal if the coded actions run along, as a share of half the range of each number. The
+setup's ``residual`` is for corrections that last several steps.
+"""
+
 ROUNDING = 1e-3
 """Error of a correction that is computed from low-level actions of 32 bits, as a share of the largest correction."""
 
@@ -51,7 +56,8 @@ class Lane:
     :ivar along: the parameters of all coded actions, shape (P,), with which the plan's coded actions *run along*; None
         if they do not. If they run along, the plan's choice begins, without a primitive step, whenever no coded action
         is in progress, and each decision takes one primitive step: the one that the code proposes, or another one in
-        its place. ``along`` may change between two episodes.
+        its place. In a Box, the largest correction of a proposal is then :data:`ALONG_UNIT`. ``along`` may change
+        between two episodes.
     :ivar interrupts: a function that is called between two primitives of a coded action, and says whether the coded
         action ends there; None if nothing interrupts coded actions.
     """
@@ -359,17 +365,24 @@ class Lane:
         """The low-level action that the coded action in progress proposes for the next primitive step, or None."""
         return None if self._calls is None or self._calls.current is None else self._calls.current.proposal
 
-    def correction(self, low_level: Any) -> np.ndarray | None:
+    @property
+    def correction_unit(self) -> float:
+        """The largest correction of a proposal, as a share of half the range of each number."""
+        return self.setup.residual if self.along is None else ALONG_UNIT
+
+    def correction(self, low_level: Any, unit: float | None = None) -> np.ndarray | None:
         """The correction, in [-1, 1], with which ``low_level`` is the corrected proposal (:attr:`Choice.residual`), as
         a vector. The result is None if no correction makes it from the proposal, and zeros if the proposal cannot be
         corrected.
+
+        :param unit: the largest correction; if it is None, the one of this episode.
         """
         box, proposal = self.setup.action_space, self.proposal
         if not isinstance(box, spaces.Box) or not has_shape(proposal, box.shape):
             return np.zeros(int(np.prod(box.shape or ())))
-        unit = self.setup.residual * (box.high.astype(np.float64) - box.low) / 2
+        largest = (self.correction_unit if unit is None else unit) * (box.high.astype(np.float64) - box.low) / 2
         moved = np.clip(low_level, box.low, box.high) - np.clip(proposal, box.low, box.high).astype(np.float64)
-        found = np.divide(moved, unit, out=np.zeros_like(moved), where=unit > 0).ravel()
+        found = np.divide(moved, largest, out=np.zeros_like(moved), where=largest > 0).ravel()
         return np.clip(found, -1.0, 1.0) if np.abs(found).max(initial=0.0) <= 1 + ROUNDING else None
 
     def quarantine(self, names: Iterable[str]) -> None:

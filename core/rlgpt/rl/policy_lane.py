@@ -10,7 +10,7 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
-from rlgpt.options.lane import Lane
+from rlgpt.options.lane import ALONG_UNIT, Lane
 from rlgpt.options.lane_setup import LaneSetup
 from rlgpt.options.violations import CallCounts
 from rlgpt.rl.base_only import Kind
@@ -106,7 +106,7 @@ class PolicyFormat:
         """
         if not any(head.role == "residual" for head in self.layout.heads):
             return self.base_action(low_level)
-        correction = lane.correction(low_level)
+        correction = lane.correction(low_level, ALONG_UNIT)
         if correction is None:
             return None
         flat = np.zeros(self.layout.action_size, np.float32)
