@@ -1,5 +1,5 @@
-"""After a training with base-only or override episodes, their policies are candidates of the race. A run may keep one
-of them, although the training did not choose it.
+"""After a training with base-only episodes, the policy without coded actions is a candidate of the race. A run may keep
+it, although the training did not mask the coded actions.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from rlgpt.agents.history_text import for_slow
-from rlgpt.domain import Iteration, TrainingRecord
+from rlgpt.domain import Iteration
 from rlgpt.loop import Result, run
 from rlgpt.options import load_bundle
 from rlgpt.planner.context import actor_of
@@ -127,42 +127,3 @@ def test_iteration_of_an_earlier_version_masks_what_its_training_masked(finished
     stored = json.loads(best.model_dump_json())
     stored["training"]["base_only"], stored["evaluation"]["mode"] = ["to_row"], "greedy"
     assert Iteration.model_validate(stored).masked == ("to_row",)
-
-
-class Overriding(Paired):
-    """A trainer whose trained policy has other moves if the coded actions run along.
-
-    :param chosen: whether the training chose to override.
-    """
-
-    def __init__(self, coded: list[str], along: list[str], *, chosen: bool = False) -> None:
-        super().__init__(coded, STAY)
-        self.along, self.chosen = along, chosen
-
-    def train(self, *args: Any, **more: Any) -> TrainingRecord:
-        record = super().train(*args, **more)
-        return record.model_copy(update={"compared": ("base_only", "override"), "overrides": self.chosen})
-
-    def load(self, folder: Path, spec: EnvSpec) -> Policy:
-        return Fetching(self.along) if spec.overrides else super().load(folder, spec)
-
-
-@pytest.mark.parametrize("chosen", [False, True])
-def test_run_keeps_the_policy_that_overrides_code_if_it_is_best(chosen: bool, tmp_path: Path) -> None:
-    library, trainer = SkillLibrary(tmp_path / "skills"), Overriding(STAY, WALK, chosen=chosen)
-    settings = ONCE.model_copy(update={"report_episodes": 30})
-    result = run(context(tmp_path / "run", trainer, settings=settings, skills=library))
-    (best,) = result.history
-    assert (best.kept.mode, best.success_rate, best.masked, best.keeps_code) == ("override", 1.0, (), True)
-    assert {e.mode for e in best.rivals} == (set() if chosen else {"greedy", "sampled", "base_only"})
-    assert result.report is not None
-    assert (result.report.evaluation.mode, result.report.evaluation.success_rate) == ("override", 1.0)
-    assert "policy that overrides the code: success 1.00" in for_slow(result.history)
-    found = actor_of(context(tmp_path / "run", trainer, settings=settings))
-    assert found is not None
-    with Judge(found[1].played) as judge:
-        played = judge.play(found[1].acting, range(3))
-    assert (played.mode, played.success_rate) == ("override", 1.0)
-    assert all(e.decisions == e.primitive_steps for e in played.episodes)
-    (name,) = library.names()
-    assert library.newest(name).record.mode == "override"

@@ -60,47 +60,6 @@ def test_episode_that_follows_info_plan_is_equal_for_every_value_of_interrupt_ev
     assert few <= many <= whole[2]
 
 
-def run_along(env: ExtendedEnv) -> ExtendedEnv:
-    env.lane.along = env.extension.defaults()
-    return env
-
-
-@given(seed=st.integers(0, 99))
-@settings(max_examples=25)
-def test_taking_each_step_that_the_code_running_along_proposes_plays_the_plan(seed: int) -> None:
-    whole, _ = follow_the_plan(grid(FETCHING, WALK), seed)
-    env = run_along(grid(FETCHING, WALK, interrupt_every=4))
-    observation, info = env.reset(seed=seed)
-    total, over = 0.0, False
-    while not over:
-        assert env.running == FETCHING.name, "the plan's choice is in progress before the first step and after each one"
-        observation, _, terminated, truncated, info = env.step(env.extension.write_base(env.proposal))
-        assert info["duration"] == 1
-        total, over = total + info["total_reward"], terminated or truncated
-    assert [observation.tolist(), total, info["primitive_steps"], info["success"]] == whole
-
-
-def test_code_that_runs_along_continues_after_another_step() -> None:
-    env = run_along(grid(WALK, LEFT, interrupt_every=4))
-    start_of(env, 0, 2)
-    ran = []
-    for _ in range(4):
-        *_, info = env.step(DIRECTIONS.index("right"))
-        ran.append((info["ended"], info["running"], env.context.model.agent))
-    assert ran == [*(("running", "walk", (0, 3 + n)) for n in range(3)), ("returned", "left_wall", (0, 6))]
-
-
-def test_only_actions_that_may_start_run_along() -> None:
-    env = run_along(grid(ONCE, interrupt_every=4))
-    env.reset(seed=1)
-    start_of(env, 3, 2)
-    for _ in range(3):
-        *_, info = env.step(DIRECTIONS.index("right"))
-        assert info["running"] == ""
-    *_, info = env.step(info["plan"])
-    assert info["ended"] == "masked"
-
-
 def start_of(env: ExtendedEnv, row: int, column: int) -> None:
     env.reset(seed=0)
     env.context.model.agent = (row, column)

@@ -16,10 +16,11 @@ from rlgpt.config.prepare import ConstantPluginFactory, prepare
 from rlgpt.domain import CodedAction, Parameter, Score
 from rlgpt.errors import ConfigError
 from rlgpt.rl.base import EnvSpec, Hyperparameters
-from rlgpt.rl.base_only import FEWEST, LEAST_OF_BOTH, MOST, WINDOW, BaseOnly, BaseOnlyState, Kind, Masks
+from rlgpt.rl.base_only import FEWEST, MOST, WINDOW, BaseOnly, BaseOnlyState, Masks
 from rlgpt.rl.checkpoint import Checkpoint
 from rlgpt.rl.evaluation import evaluate
 from rlgpt.rl.ppo import PPO
+from rlgpt.rl.resume import take_over
 from rlgpt.rl.sac import SAC
 from rlgpt.rl.training_stats import TrainingStats, TrainingStatsState
 from rlgpt.rl.vector import LocalVector, Vector, with_quarantined
@@ -29,44 +30,47 @@ from rlgpt.testing.counting import TO_ROW, WANDER, grid_spec
 NOISE = np.random.default_rng(0).normal(size=200)
 
 
-BOTH = (Kind.BASE_ONLY, Kind.OVERRIDE)
+def episode(worth: float, *, base_only: bool, success: bool = False) -> dict[str, Any]:
+    return {"score": worth, "total_reward": 0.0, "success": success, "base_only": base_only, "primitive_steps": 30}
 
 
-def episode(worth: float, kind: Kind = Kind.OPTIONS, *, success: bool = False) -> dict[str, Any]:
-    return {"score": worth, "total_reward": 0.0, "success": success, "kind": kind}
-
-
-def compared(
-    base_only: list[float],
-    others: list[float],
-    override: list[float] | None = None,
-    *,
-    kinds: tuple[Kind, ...] = (Kind.BASE_ONLY,),
-    maximize: bool = True,
-) -> BaseOnly:
-    comparison = BaseOnly(("walk",), kinds, 0.25, Score(maximize=maximize), BaseOnlyState())
-    for kind, worths in zip(Kind, (others, base_only, override or []), strict=True):
-        for worth in worths:
-            comparison.add(episode(worth, kind))
+def compared(base_only: list[float], others: list[float], *, maximize: bool = True) -> BaseOnly:
+    comparison = BaseOnly(("walk",), 0.25, Score(maximize=maximize), BaseOnlyState())
+    for worth in base_only:
+        comparison.add(episode(worth, base_only=True))
+    for worth in others:
+        comparison.add(episode(worth, base_only=False))
     return comparison
 
 
-@given(st.integers(0, 2**31), st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
-def test_the_seed_of_an_episode_decides_its_kind(seed: int, one: float, other: float, override: float) -> None:
+@given(st.integers(0, 2**31), st.floats(0, 1), st.floats(0, 1))
+def test_the_seed_of_an_episode_decides_whether_it_is_base_only(seed: int, one: float, other: float) -> None:
     low, high = sorted((one, other))
-    masks, more = Masks(("bad",), ("walk",), low, override), Masks(("bad",), ("walk",), high, override)
-    masked = masks.kind(seed) is Kind.BASE_ONLY
-    assert masks.of_episode(seed) == (("bad", "walk") if masked else ("bad",))
-    assert masks.kind(seed) in (Kind.OPTIONS, more.kind(seed)), "a larger share keeps the kinds of the others"
-    assert Masks((), ("walk",), 0.0, override).kind(seed) is Kind.OPTIONS
-    assert Masks((), ("walk",), 1.0).kind(seed) is Kind.BASE_ONLY
-    assert Masks((), ("walk",), 1.0, 1.0).kind(seed) is Kind.OVERRIDE
+    masks, more = Masks(("bad",), ("walk",), low), Masks(("bad",), ("walk",), high)
+    assert masks.of_episode(seed) == (("bad", "walk") if masks.is_base_only(seed) else ("bad",))
+    assert more.is_base_only(seed) or not masks.is_base_only(seed), "a larger share keeps the base-only episodes"
+    assert not Masks((), ("walk",), 0.0).is_base_only(seed)
+    assert Masks((), ("walk",), 1.0).is_base_only(seed)
 
 
-def test_shares_of_the_kinds_are_those_of_the_masks() -> None:
-    kinds = [Masks((), ("walk",), 0.4, 0.75).kind(seed) for seed in range(4000)]
-    assert 0.07 < np.mean([kind is Kind.BASE_ONLY for kind in kinds]) < 0.13
-    assert 0.27 < np.mean([kind is Kind.OVERRIDE for kind in kinds]) < 0.33
+@given(st.integers(0, 2**31), st.floats(0, 1), st.integers(0, 100))
+def test_only_a_base_only_episode_has_a_lead(seed: int, share: float, longest: int) -> None:
+    masks = Masks((), ("walk",), share, longest=longest)
+    lead = masks.lead(seed)
+    assert 0 <= lead <= longest
+    assert masks.is_base_only(seed) or not lead
+    assert masks.of_episode(seed) == (("walk",) if masks.is_base_only(seed) and not lead else ())
+
+
+def test_half_of_the_base_only_episodes_have_a_lead_of_uniform_length() -> None:
+    leads = [Masks((), ("walk",), 1.0, longest=1000).lead(seed) for seed in range(2000)]
+    assert 0.46 < np.mean([lead > 0 for lead in leads]) < 0.54
+    assert 470 < np.mean([lead for lead in leads if lead]) < 530
+
+
+def test_share_of_base_only_episodes_is_that_of_the_masks() -> None:
+    masks = Masks((), ("walk",), 0.25)
+    assert 0.2 < np.mean([masks.is_base_only(seed) for seed in range(2000)]) < 0.3
 
 
 @pytest.mark.parametrize("progress", [0.0, 0.4, 0.6, 0.9])
@@ -85,32 +89,23 @@ def test_better_base_only_episodes_mask_the_coded_actions_from_then_on(maximize:
     comparison = compared([*good], [*bad], maximize=maximize)
     assert comparison.decide(700, 0.9)
     assert comparison.masks((), 0.9) == Masks((), ("walk",), 1.0)
-    resumed = BaseOnly(("walk",), (Kind.BASE_ONLY,), 0.25, Score(maximize=maximize), comparison.state)
+    resumed = BaseOnly(("walk",), 0.25, Score(maximize=maximize), comparison.state)
     for worth in bad:
-        assert resumed.add(episode(worth, Kind.BASE_ONLY)), "only base-only episodes show what this policy can do"
-        assert not resumed.add(episode(worth))
+        assert resumed.add(episode(worth, base_only=True)), "only base-only episodes show what this policy can do"
+        assert not resumed.add(episode(worth, base_only=False))
     assert not resumed.decide(900, 0.95), "it was decided before"
     assert resumed.masks((), 0.95).share == 1.0
     assert resumed.since == 700
 
 
-def test_better_override_episodes_are_chosen_for_good() -> None:
-    comparison = compared([*NOISE[:10]], [*NOISE[10:20]], [*(5 + NOISE[20:30])], kinds=BOTH)
-    assert comparison.masks((), 0.9).override == 1 - LEAST_OF_BOTH
-    assert comparison.masks((), 0.9).share == MOST
-    assert comparison.decide(700, 0.9)
-    assert comparison.masks((), 0.9) == Masks((), ("walk",), 1.0, 1.0)
-    resumed = BaseOnly(("walk",), BOTH, 0.25, Score(), comparison.state)
-    assert resumed.add(episode(0.0, Kind.OVERRIDE))
-    assert not resumed.add(episode(0.0, Kind.BASE_ONLY))
-    assert resumed.masks((), 0.9).override == 1.0
-
-
-def test_both_kinds_have_equal_shares_until_one_is_better() -> None:
-    assert compared([], [], kinds=BOTH).masks((), 0.1).override == 0.5
-    assert compared([5.0] * 9, [], [0.0] * 9, kinds=BOTH).masks((), 0.1).override == LEAST_OF_BOTH
-    assert compared([], [], kinds=(Kind.OVERRIDE,)).masks((), 0.1).override == 1.0
-    assert compared([], []).masks((), 0.1).override == 0.0
+def test_leads_are_as_long_as_an_episode_with_code_until_the_coded_actions_are_masked() -> None:
+    comparison = compared([1.0] * 10, [0.0] * 5)
+    comparison.add({**episode(0.0, base_only=False), "primitive_steps": 90})
+    assert comparison.masks((), 0.3).longest == 40
+    assert BaseOnly(("walk",), 0.25, Score(), comparison.state).masks((), 0.3).longest == 40
+    assert not comparison.add({**episode(0.0, base_only=True), "base_only": None}), "a mixed episode does not count"
+    assert comparison.decide(500, 0.3)
+    assert comparison.masks((), 0.3).longest == 0
 
 
 def test_few_episodes_decide_nothing() -> None:
@@ -135,8 +130,8 @@ def test_base_only_episodes_that_get_better_have_half_of_the_episodes() -> None:
 def test_success_is_compared_before_the_score() -> None:
     comparison = compared([], [])
     for number in range(WINDOW):
-        comparison.add(episode(0.0, Kind.BASE_ONLY, success=number > 0))
-        comparison.add(episode(9.0))
+        comparison.add(episode(0.0, base_only=True, success=number > 0))
+        comparison.add(episode(9.0, base_only=False))
     assert comparison.decide(0, 0.9)
 
 
@@ -149,9 +144,9 @@ def test_learning_curve_leaves_out_base_only_episodes_until_the_coded_actions_ar
     stats = TrainingStats(TrainingStatsState())
     stats.base_only = compared([], [])
     shown: dict[str, Any] = {"reward_terms": {}, "metrics": {}}
-    stats.add_episode({**episode(1.0, Kind.BASE_ONLY), **shown}, {"wait": 3})
+    stats.add_episode({**episode(1.0, base_only=True), **shown}, {"wait": 3})
     assert stats.close_point(primitive_steps=1, decisions=1) is None
-    stats.add_episode({**episode(2.0), **shown}, {"walk": 3})
+    stats.add_episode({**episode(2.0, base_only=False), **shown}, {"walk": 3})
     point = stats.close_point(primitive_steps=2, decisions=2)
     assert point is not None
     assert (point.episodes, point.score, dict(point.usage)) == (1, 2.0, {"walk": 1.0})
@@ -170,9 +165,9 @@ def test_no_coded_action_may_be_chosen_in_a_base_only_episode(workers: int, tmp_
             actions = rng.integers(0, 5, (3, 1)).astype(np.float32)
             for slot, t in vector.exchange(range(3), actions):
                 if t.episode is not None:
-                    kinds.append(t.episode["kind"] is Kind.BASE_ONLY)
-                    assert kinds[-1] != open_[slot]
-                    assert t.episode["kind"] is masks.kind(t.episode["seed"])
+                    kinds.append(t.episode["base_only"])
+                    assert t.episode["base_only"] != open_[slot]
+                    assert t.episode["base_only"] == masks.is_base_only(t.episode["seed"])
                     open_[slot] = bool(t.observation["action_mask"][5:].any())
     assert set(kinds) == {True, False}
 
@@ -270,13 +265,13 @@ def test_next_training_keeps_the_primitive_steps_although_the_code_changes(weigh
     before, after = (Checkpoint.load(tmp_path / name).imitation for name in ("first", "second"))
     assert before is not None
     assert after is not None
-    counts = {memory: len(before[f"base_only {memory} actions"]) for memory in ("row", "primitive row")}
+    counts = {memory: len(before[f"base-only {memory} actions"]) for memory in ("row", "primitive row")}
     assert sum(counts.values()) >= 200, "in the first half, each step is a row, whichever kind its episode is of"
     for memory, count in counts.items():
-        kept = len(after[f"base_only {memory} actions"]) > count
+        kept = len(after[f"base-only {memory} actions"]) > count
         assert kept == (weight == 1.0), "the rows of other rewards are not kept"
         for key in ("obs", "actions", "rewards") if kept else ():
-            name = f"base_only {memory} {key}"
+            name = f"base-only {memory} {key}"
             assert torch.equal(after[name][:count], before[name])
 
 
@@ -285,3 +280,19 @@ def test_ppo_with_base_only_episodes_continues_without_bad_code(tmp_path: Path) 
     record = trainer.train(aiming(AWAY), budget=3_000, seed=0, folder=tmp_path, hyperparameters=hyperparameters)
     assert record.base_only == ("shoot",)
     assert "shoot" not in record.curve[-1].usage
+
+
+def test_warm_start_with_a_larger_correction_does_not_take_over_corrections() -> None:
+    spec = aiming(AWAY)
+
+    def network(residual: float) -> Any:
+        setup = spec.setup.model_copy(update={"interrupt_every": 2, "residual": residual})
+        return SAC(width=8, base_only=0).network(dataclasses.replace(spec, setup=setup), Hyperparameters(), 0)
+
+    for residual, same in ((0.2, True), (0.4, False)):
+        old, new = network(0.2), network(residual)
+        with torch.no_grad():
+            old.actor.output.bias[:] = 1.0
+        take_over(new, old.state_dict(), old.axis_names(), same_returns=True)
+        # The output has the shifts, then the spreads, of two base actions and two corrections.
+        assert new.actor.output.bias.tolist() == ([1.0] * 2 + [float(same)] * 2) * 2

@@ -81,15 +81,15 @@ def test_resumed_sac_training_restores_its_replay_memories(share: float, tmp_pat
     first, before = trained(progress=lambda point: True)
     second, after = trained()
     assert second.decisions > first.decisions
-    memories = ["row "] if share == 0 else ["row ", "base_only row ", "base_only primitive row "]
+    memories = ["row "] if share == 0 else ["row ", "base-only row ", "base-only primitive row "]
     for key in (f"{memory}{name}" for memory in memories for name in ("obs", "actions", "rewards")):
         assert len(after[key]) > len(before[key])
         assert torch.equal(after[key][: len(before[key])], before[key])
     if share == 0:
         assert (len(after["row actions"]), float(after["seen"][0])) == (second.decisions, second.primitive_steps)
     else:
-        rows = len(after["base_only row actions"]) + len(after["base_only primitive row actions"])
-        assert float(after["base_only seen"][0]) == rows, "one row for each step"
+        rows = len(after["base-only row actions"]) + len(after["base-only primitive row actions"])
+        assert float(after["base-only seen"][0]) == rows, "one row for each step"
 
 
 @pytest.mark.parametrize(

@@ -47,8 +47,6 @@ def render_results(outcome: Outcome, weights: Mapping[str, float], metrics: Sequ
         if training.base_only:
             names = ", ".join(training.base_only)
             lines.append(f"Masked, because training episodes with base actions only were better: {names}.")
-        if training.overrides:
-            lines.append("At the end, the policy overrode the steps of the code, because such episodes were better.")
         if training.verdicts:
             lines.append(f"Errors while training:\n{render_verdicts(training.verdicts)}")
     else:

@@ -305,8 +305,6 @@ def _fate(it: Iteration, name: str, history: History) -> str:
 def _share(evaluation: Evaluation, name: str) -> str:
     if not evaluation.usage:
         return "use not measured"
-    if evaluation.mode == "override":
-        return "runs along, and the policy overrides its steps"
     return f"chosen in {100 * evaluation.usage.get(name, 0.0):.0f} % of decisions"
 
 

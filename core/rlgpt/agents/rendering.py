@@ -93,8 +93,7 @@ def render_found(search: SearchRecord | None, actions: Sequence[CodedAction]) ->
 
 def policy_name(evaluation: Evaluation) -> str:
     """The words for a policy in the mode of ``evaluation``."""
-    named = {"base_only": "policy without coded actions", "override": "policy that overrides the code"}
-    return named.get(evaluation.mode, f"policy ({evaluation.mode})")
+    return "policy without coded actions" if evaluation.mode == "base_only" else f"policy ({evaluation.mode})"
 
 
 def render_result(evaluation: Evaluation) -> str:

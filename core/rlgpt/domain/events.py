@@ -47,7 +47,7 @@ Ending = Literal["base", "returned", "episode", "limit", "violation", "masked", 
 """
 
 
-Mode = Literal["sampled", "sharpened", "greedy", "base_only", "override", "code", "tuned"]
+Mode = Literal["sampled", "sharpened", "greedy", "base_only", "code", "tuned"]
 """How actions are chosen in an episode.
 
 - ``sampled``: the actions are samples from the probabilities of a policy.
@@ -55,8 +55,6 @@ Mode = Literal["sampled", "sharpened", "greedy", "base_only", "override", "code"
   ``sharpness``).
 - ``greedy``: the actions are the most likely choices of a policy.
 - ``base_only``: as ``greedy``, but all coded actions are masked.
-- ``override``: the plan's coded actions run along, and at each primitive step the policy takes the step that the code
-  proposes, or its most likely other choice.
 - ``code``: the plan's coded actions run in their order, without a policy.
 - ``tuned``: as ``code``, but the parameters have the values that the parameter search found, instead of their defaults.
 """

@@ -138,10 +138,8 @@ class Iteration(Value):
 
     @property
     def kept_actions(self) -> tuple[CodedAction, ...]:
-        """The coded actions as the kept evaluation played them, which are the tuned actions if tuned code is kept, or a
-        policy that overrides them.
-        """
-        return self.tuned_actions if self.kept.mode in ("tuned", "override") else self.actions
+        """The coded actions as the kept evaluation played them, which are the tuned actions if tuned code is kept."""
+        return self.tuned_actions if self.kept.mode == "tuned" else self.actions
 
     @property
     def success_rate(self) -> float:

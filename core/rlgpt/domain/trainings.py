@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
-from rlgpt.domain.events import Mode, Verdict
+from rlgpt.domain.events import Verdict
 from rlgpt.domain.values import CodedAction, Value
 
 
@@ -72,9 +71,7 @@ class TrainingRecord(Value):
     :ivar quarantined: names of the coded actions that were quarantined during the training.
     :ivar base_only: the coded actions that the training masked, because episodes without coded actions were better
         (:mod:`rlgpt.rl.base_only`); empty if they were not better, or if the trainer did not compare.
-    :ivar overrides: whether override episodes were better, so that the trained policy acts as in the mode ``override``.
-    :ivar compared: the modes of the policies of base-only and override episodes, if the training had such episodes,
-        which begin after a parameter search.
+    :ivar compared: whether the training had base-only episodes, which begin after a parameter search.
     :ivar search: the record of the parameter search with which the training began; None if the training began without a
         search.
     """
@@ -87,15 +84,8 @@ class TrainingRecord(Value):
     verdicts: tuple[Verdict, ...] = ()
     quarantined: tuple[str, ...] = ()
     base_only: tuple[str, ...] = ()
-    overrides: bool = False
-    compared: tuple[Mode, ...] = ()
+    compared: bool = False
     search: SearchRecord | None = None
-
-    @field_validator("compared", mode="before")
-    @classmethod
-    def _modes(cls, value: Any) -> Any:
-        """An earlier version of rlgpt wrote whether the training had base-only episodes."""
-        return (("base_only",) if value else ()) if isinstance(value, bool) else value
 
     @property
     def masked(self) -> tuple[str, ...]:

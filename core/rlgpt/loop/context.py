@@ -101,11 +101,10 @@ class LoopContext:
         """An evaluation without episodes, for an iteration that has no code to play."""
         return Evaluation(mode="code", episodes=(), has_success=bool(self.task.success), score=self.task.score)
 
-    def spec(self, setup: RLSetup, code: Code, masked: tuple[str, ...] = (), *, overrides: bool = False) -> EnvSpec:
+    def spec(self, setup: RLSetup, code: Code, masked: tuple[str, ...] = ()) -> EnvSpec:
         """The recipe of the environment for the training and the evaluation of an iteration.
 
         :param masked: names of coded actions that are masked, and of coded functions that are not called.
-        :param overrides: whether the policy overrides the steps of the coded actions (:attr:`EnvSpec.overrides`).
 
         Coded reward terms that ``setup`` does not name are left out of the recipe, because nothing uses their values.
         """
@@ -117,7 +116,6 @@ class LoopContext:
             self.sandbox_limits.model_dump(),
             masked,
             tuple(f for f in code.functions if not isinstance(f, CodedReward) or f.name in setup.reward_weights),
-            overrides=overrides,
         )
 
     def kept_spec(self, best: Iteration) -> EnvSpec:
@@ -127,8 +125,7 @@ class LoopContext:
         were quarantined in the policy's training are not masked.
         """
         code = Code(best.kept_actions, best.functions)
-        masked, overrides = () if best.kept.is_code else best.masked, best.kept.mode == "override"
-        return self.spec(best.setup, code, masked, overrides=overrides)
+        return self.spec(best.setup, code, () if best.kept.is_code else best.masked)
 
     def evaluate_kept(
         self, best: Iteration, *, seeds: Sequence[int], mode: Mode | None = None, on_frame: OnFrame | None = None

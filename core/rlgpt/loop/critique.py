@@ -60,9 +60,7 @@ def _film_first_episode(ctx: LoopContext, last: Iteration) -> tuple[tuple[str, .
     if not ctx.agents.critic.supports_vision:
         return (), 0
     evaluation = last.evaluation
-    overrides = evaluation.mode == "override"
-    code = Code(last.tuned_actions if overrides else last.actions, last.functions)
-    spec = ctx.spec(last.setup, code, last.masked, overrides=overrides)
+    spec = ctx.spec(last.setup, Code(last.actions, last.functions), last.masked)
     seeds, count, before = ctx.seeds.selection(1), ctx.book.counting("selection"), ctx.book.total
 
     def play(on_frame: OnFrame) -> object:

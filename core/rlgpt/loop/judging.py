@@ -22,10 +22,8 @@ from rlgpt.rl.base import EnvSpec
 from rlgpt.rl.evaluation import Judge, together
 from rlgpt.rl.play import Acting
 
-JUDGES = 5
-"""Maximal number of judges of a race: of the policy, of the policy without code, of the policy that overrides code, of
-code and of tuned code.
-"""
+JUDGES = 4
+"""Maximal number of judges of a race: of the policy, of the policy without code, of code and of tuned code."""
 
 REMAINING = "remaining"
 """Folder of the stages with the episodes of code that the first evaluation left out."""
@@ -121,9 +119,8 @@ class Judging:
         here: Steps,
     ) -> Selected:
         """Race the policy against code on the selection seeds. If ``training`` is None, an untrained policy takes part
-        in the race. If the training had base-only or override episodes, their policies take part in the race as further
-        modes of the policy (``base_only``, ``override``). If the training ended with override episodes only, the policy
-        acts only in the mode ``override``.
+        in the race. If the training had base-only episodes and did not mask the coded actions, the policy of these
+        episodes takes part in the race as a further mode of the policy (``base_only``).
 
         If code was played, and the parameter search of the training found values that differ from the defaults, tuned
         code is a further candidate. Tuned code is the same coded actions with the found values as the defaults of their
@@ -145,13 +142,12 @@ class Judging:
             players: dict[str, tuple[Judge, Acting]] = {
                 mode: (judge, by_policy(policy, mode, ctx.settings.sharpness)) for mode in modes
             }
-            if training is not None and not set(spec.setup.coded_actions) <= set(masked):
-                players = {} if training.overrides else players
-                for mode in ("override",) if training.overrides else training.compared:
-                    other = _spec_of_mode(judged, mode, training)
-                    other_judge = judges.enter_context(self._judge(other, "selection"))
-                    other_policy = ctx.policy(other, len(self.history), trained=True)
-                    players[mode] = (other_judge, by_policy(other_policy, mode))
+            coded = spec.setup.coded_actions
+            if training is not None and training.compared and not set(coded) <= set(masked):
+                without = replace(spec, quarantined=(*masked, *coded))
+                base_judge = judges.enter_context(self._judge(without, "selection"))
+                base_policy = ctx.policy(without, len(self.history), trained=True)
+                players["base_only"] = (base_judge, by_policy(base_policy, "base_only"))
             if code is not None:
                 players[CODE] = (judges.enter_context(self._code_judge(spec)), self._by_code(spec.actions))
                 if (tuned := _tuned(spec, training)) is not None:
@@ -224,13 +220,6 @@ class Judging:
 
     def _judging_left(self, here: Steps) -> int:
         return self.ctx.allotment.judging(self.history, here, last=self.last)
-
-
-def _spec_of_mode(spec: EnvSpec, mode: Mode, training: TrainingRecord) -> EnvSpec:
-    """The recipe of the environment in which the policy acts in the mode ``base_only`` or ``override``."""
-    if mode == "base_only":
-        return replace(spec, quarantined=(*spec.quarantined, *spec.setup.coded_actions))
-    return replace(_tuned(spec, training) or spec, overrides=True)
 
 
 def _tuned(spec: EnvSpec, training: TrainingRecord | None) -> EnvSpec | None:

@@ -74,7 +74,9 @@ def iterate(
             here = stages.steps_so_far(steps_of(tried, code, starts=starts))
             searches = code is not None and stages.searches(spec)
             compares = ctx.trainer.compares(spec)
-            budget = stages.training_steps(here, with_code=code is not None, tuned=searches, own=compares, last=last)
+            budget = stages.training_steps(
+                here, with_code=code is not None, tuned=searches, base_only=compares, last=last
+            )
             training = stages.train(spec, starts, budget, code)
         here = stages.steps_so_far(steps_of(tried, code, training, starts=starts))
         code, evaluation, rivals, tuned = judging.select(spec, training, code, here)

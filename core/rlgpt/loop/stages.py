@@ -168,16 +168,16 @@ class Stages:
         return self._warm_start(spec) is None and self.ctx.trainer.searches(spec)
 
     def training_steps(
-        self, here: Steps, *, with_code: bool = True, tuned: bool = False, own: int = 0, last: bool = False
+        self, here: Steps, *, with_code: bool = True, tuned: bool = False, base_only: bool = False, last: bool = False
     ) -> int:
         """Number of primitive steps of a training that would begin now.
 
         :param here: the primitive steps of the current iteration so far.
         :param tuned: whether tuned code may be a candidate of the race after this training.
-        :param own: number of further modes of the policy, ``base_only`` and ``override``.
+        :param base_only: whether the policy may also be judged in the mode ``base_only``.
         :param last: whether the current iteration is the last iteration.
         """
-        modes = len(self.ctx.settings.modes(trained=True)) + own
+        modes = len(self.ctx.settings.modes(trained=True)) + base_only
         return self.ctx.allotment.training(self.history, here, with_code=with_code, tuned=tuned, modes=modes, last=last)
 
     def is_worth_training(self, code: Evaluation | None, setup: RLSetup, here: Steps, *, last: bool) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from gymnasium import spaces
 
-from rlgpt.domain import CodedAction, Plain, PrimitiveCall, Verdict
+from rlgpt.domain import Plain, Verdict
 from rlgpt.options.effects import Effects
 from rlgpt.options.execution import Call
 from rlgpt.options.progress import InProgress, PlanOrder
@@ -27,14 +27,10 @@ class Stepper(Protocol):
 
     context: Context
     verdicts: list[Verdict]
-    along: np.ndarray | None
     interrupts: Callable[[], bool] | None
 
     @property
     def duration(self) -> int: ...
-
-    @property
-    def correction_unit(self) -> float: ...
 
     def open_guest(self) -> Guest: ...
 
@@ -74,36 +70,24 @@ class Calls:
         other action.
         """
         assert choice.coded is not None
-        here, every = self.current, 1 if lane.along is not None else self._setup.interrupt_every
+        here, every = self.current, self._setup.interrupt_every
         if here is None or here.name != choice.coded.name:
             if here is not None:
                 yield from here.interrupt()
                 self._after(here, lane)
-            here = yield from self._begin(choice.coded, choice.parameters, lane)
+            call = Call()
+            running = self._setup.execution.run(
+                lane.open_guest(), choice.coded, choice.parameters, lane.context, call, lane.see
+            )
+            here = self.current = InProgress(choice.coded.name, call, running)
+            yield from here.begin()
         while not here.is_over and (every is None or lane.duration < every):
             pieces = here.pieces
-            over = yield from lane.advance(self._corrected(here.proposal, choice.residual, lane.correction_unit))
+            over = yield from lane.advance(self._corrected(here.proposal, choice.residual))
             yield from here.go_on(over)
             if lane.interrupts is not None and here.pieces > pieces and not here.is_over and lane.interrupts():
                 yield from here.interrupt()
         return self._after(here, lane)
-
-    def keep_running(self, allowed: np.ndarray, lane: Stepper) -> Effects[list[PrimitiveCall]]:
-        """If no coded action is in progress, begin the plan's choice with the parameters ``lane.along``, without a
-        primitive step. An action that ends without a step is followed by the next one; no action begins twice.
-
-        :param allowed: int8, shape (actions,): 1 if the coded action may start.
-        :returns: the calls of primitives of the actions that ended.
-        """
-        left, calls, extension = allowed.copy(), list[PrimitiveCall](), self._setup.extension
-        while self.current is None and left.any():
-            index = self.order.next(left)
-            left[index] = 0
-            self.order.chose(index)
-            here = yield from self._begin(extension.actions[index], extension.values(index, lane.along), lane)
-            if here.is_over:
-                calls += self._after(here, lane).calls
-        return calls
 
     def stand_aside(self, episode_ended: bool, lane: Stepper) -> Effects[Call]:
         """Tell the coded action in progress that a base action, or an idle step, was taken instead of its proposed
@@ -112,13 +96,6 @@ class Calls:
         assert self.current is not None
         yield from self.current.go_on(episode_ended)
         return self._after(self.current, lane)
-
-    def _begin(self, action: CodedAction, parameters: Mapping[str, float], lane: Stepper) -> Effects[InProgress]:
-        call = Call()
-        running = self._setup.execution.run(lane.open_guest(), action, parameters, lane.context, call, lane.see)
-        here = self.current = InProgress(action.name, call, running)
-        yield from here.begin()
-        return here
 
     def _after(self, here: InProgress, lane: Stepper) -> Call:
         """Return the :class:`Call` of the coded action in progress, with the primitives that ended in this decision."""
@@ -129,17 +106,15 @@ class Calls:
                 lane.verdicts.append(call.verdict)
         return call
 
-    def _corrected(self, proposal: Any, residual: np.ndarray | None, unit: float) -> Any:
+    def _corrected(self, proposal: Any, residual: np.ndarray | None) -> Any:
         """Return ``proposal`` plus the policy's correction, clipped to the bounds of the Box. A proposal in another
         space (:meth:`~rlgpt.plugin.base.EnvironmentPlugin.low_level_space`) stays as it is.
-
-        :param unit: the largest correction, as a share of half the range of each number.
         """
         box = self._setup.action_space
         if residual is None or not isinstance(box, spaces.Box) or not has_shape(proposal, box.shape):
             return proposal
         low, high = box.low.astype(np.float64), box.high.astype(np.float64)
-        moved = np.asarray(proposal, np.float64) + unit * residual * (high - low) / 2
+        moved = np.asarray(proposal, np.float64) + self._setup.residual * residual * (high - low) / 2
         return np.clip(moved, low, high).astype(box.dtype)
 
 

@@ -5,16 +5,14 @@ happens in each decision; the caller of the lane (the driver) takes the primitiv
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import gymnasium
 import numpy as np
-from gymnasium import spaces
 
-from rlgpt.domain import Decision, Plain, PrimitiveCall, Verdict
-from rlgpt.options.calls import Calls, has_shape
+from rlgpt.domain import Decision, Plain, Verdict
+from rlgpt.options.calls import Calls
 from rlgpt.options.decision import Decided, DecisionState
 from rlgpt.options.effects import LOOK, Code, Effects, Step, look
 from rlgpt.options.execution import Call
@@ -31,15 +29,6 @@ if TYPE_CHECKING:
     from rlgpt.sandbox import Guest
 
 
-ALONG_UNIT = 1.0
-"""The largest correction of a proposal if the coded actions run along, as a share of half the range of each number. The
-setup's ``residual`` is for corrections that last several steps.
-"""
-
-ROUNDING = 1e-3
-"""Error of a correction that is computed from low-level actions of 32 bits, as a share of the largest correction."""
-
-
 class Lane:
     """The state of one environment with coded actions, over its episodes.
 
@@ -53,11 +42,6 @@ class Lane:
     :ivar measurement: metrics and score of the episode so far.
     :ivar verdicts: the verdicts on code in the current decision so far.
     :ivar on_reward: a function that is called after each primitive step, with the step's low-level action and reward.
-    :ivar along: the parameters of all coded actions, shape (P,), with which the plan's coded actions *run along*; None
-        if they do not. If they run along, the plan's choice begins, without a primitive step, whenever no coded action
-        is in progress, and each decision takes one primitive step: the one that the code proposes, or another one in
-        its place. In a Box, the largest correction of a proposal is then :data:`ALONG_UNIT`. ``along`` may change
-        between two episodes.
     :ivar interrupts: a function that is called between two primitives of a coded action, and says whether the coded
         action ends there; None if nothing interrupts coded actions.
     """
@@ -85,7 +69,6 @@ class Lane:
         self._guarded: Mapping[str, Plain] | None = None
         self._quarantine = Quarantine(quarantined)
         self.on_reward: Callable[[Any, float], None] | None = None
-        self.along: np.ndarray | None = None
         self.interrupts: Callable[[], bool] | None = None
         setup.check_names(quarantined or ())
 
@@ -146,9 +129,8 @@ class Lane:
             self._state.info = self._judged(self._state.info)
 
     def _first_report(self) -> Effects[dict[str, Any]]:
-        choices = self._choices = yield from self._find_choices()
-        yield from self._keep_running(choices)
-        return self._report(self._state.new_info(), choices)
+        self._choices = yield from self._find_choices()
+        return self._report(self._state.new_info(), self._choices)
 
     def _judged(self, info: Mapping[str, Any]) -> dict[str, Any]:
         """Return ``info`` with the answer of the sub-goal's predicate as ``success``. The context of the lane gets the
@@ -171,8 +153,6 @@ class Lane:
                 "step() before reset(): call env.reset() first; it returns the observation."
             )
         setup = self.setup
-        if self.along is not None and choice.coded is not None:
-            choice = replace(choice, parameters=setup.extension.values(choice.branch - setup.offset, self.along))
         state = self._state = DecisionState(self._state.observation, self._state.info)
         self.verdicts, self._guarded = [], None
         before, memory = (dict((yield from self.see())), self._memory) if setup.trace else ({}, {})
@@ -180,8 +160,6 @@ class Lane:
         vary = setup.guards.vary or setup.interrupt_every is not None or self._masked != self._quarantine.now
         if vary and not state.episode_over:
             choices = self._choices = yield from self._find_choices()
-        if not state.episode_over:
-            call.calls += yield from self._keep_running(choices)
         info = state.new_info()
         info.update(
             duration=state.duration,
@@ -290,11 +268,6 @@ class Lane:
         self.verdicts += offer.refusals.values()
         return guards.choices(offer, self.running, len(self.setup.layout.branches))
 
-    def _keep_running(self, choices: Choices) -> Effects[list[PrimitiveCall]]:
-        if self.along is None or self._calls is None:
-            return []
-        return (yield from self._calls.keep_running(choices.allowed[self.setup.offset :], self))
-
     def _report(self, info: dict[str, Any], choices: Choices) -> dict[str, Any]:
         info["action_mask"] = choices.mask.copy()
         if self._calls is not None:
@@ -364,26 +337,6 @@ class Lane:
     def proposal(self) -> Any:
         """The low-level action that the coded action in progress proposes for the next primitive step, or None."""
         return None if self._calls is None or self._calls.current is None else self._calls.current.proposal
-
-    @property
-    def correction_unit(self) -> float:
-        """The largest correction of a proposal, as a share of half the range of each number."""
-        return self.setup.residual if self.along is None else ALONG_UNIT
-
-    def correction(self, low_level: Any, unit: float | None = None) -> np.ndarray | None:
-        """The correction, in [-1, 1], with which ``low_level`` is the corrected proposal (:attr:`Choice.residual`), as
-        a vector. The result is None if no correction makes it from the proposal, and zeros if the proposal cannot be
-        corrected.
-
-        :param unit: the largest correction; if it is None, the one of this episode.
-        """
-        box, proposal = self.setup.action_space, self.proposal
-        if not isinstance(box, spaces.Box) or not has_shape(proposal, box.shape):
-            return np.zeros(int(np.prod(box.shape or ())))
-        largest = (self.correction_unit if unit is None else unit) * (box.high.astype(np.float64) - box.low) / 2
-        moved = np.clip(low_level, box.low, box.high) - np.clip(proposal, box.low, box.high).astype(np.float64)
-        found = np.divide(moved, largest, out=np.zeros_like(moved), where=largest > 0).ravel()
-        return np.clip(found, -1.0, 1.0) if np.abs(found).max(initial=0.0) <= 1 + ROUNDING else None
 
     def quarantine(self, names: Iterable[str]) -> None:
         """Mask coded actions as :meth:`rlgpt.options.env.ExtendedEnv.quarantine` does."""

@@ -134,12 +134,6 @@ class ActionLayout:
         owner = self.owner[: len(branches), : sum(head.components for head in heads)]
         return ActionLayout(branches, spaces.Discrete(len(branches)) if len(branches) > 1 else None, heads, owner)
 
-    def correction(self) -> ActionLayout:
-        """The layout of the correction alone. The layout must have a head with the role ``residual``."""
-        heads = tuple(head for head in self.heads if head.role == "residual")
-        owner = np.ones((1, sum(head.components for head in heads)), np.bool_)
-        return ActionLayout(("correction",), None, heads, owner)
-
     @cached_property
     def parameters(self) -> int:
         """How many numbers describe the whole probability distribution of an action. An action's distribution is

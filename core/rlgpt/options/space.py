@@ -135,7 +135,7 @@ class ExtendedSpace:
             raise IndexError(branch)
         if branch >= self._offset:
             coded = self.actions[branch - self._offset]
-            return Choice(branch, None, coded, self.values(branch - self._offset, vector), residual)
+            return Choice(branch, None, coded, self._values(branch - self._offset, vector), residual)
         return Choice(branch, base=self._base_action(branch, base_parts))
 
     def write(self, name: str, parameters: Mapping[str, float] | None = None) -> Any:
@@ -220,11 +220,7 @@ class ExtendedSpace:
         """The defaults of the parameters of all coded actions, float32, shape (P,)."""
         return np.array([p.default for p in self._parameters], np.float32)
 
-    def values(self, index: int, vector: Any) -> dict[str, float]:
-        """The parameters of the coded action with the number ``index``, by their names.
-
-        :param vector: the parameters of all coded actions, shape (P,), in their own units; None for the defaults.
-        """
+    def _values(self, index: int, vector: Any) -> dict[str, float]:
         declared = self.actions[index].parameters
         if vector is None:
             return {p.name: float(p.default) for p in declared}

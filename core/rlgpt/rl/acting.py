@@ -20,14 +20,14 @@ def by_policy(policy: Policy, mode: Mode = "sampled", sharpness: float | None = 
     """Make the way to act by a policy.
 
     :param mode: the mode in which the policy acts. In the mode ``base_only``, the recipe of the environment must mask
-        the coded actions; in the mode ``override``, its field ``overrides`` must be true.
+        the coded actions.
     :param sharpness: in the mode ``sharpened``, the power to which each probability is raised before a sample is drawn.
         In the other modes, ``sharpness`` is ignored.
     """
     power = (sharpness or 1.0) if mode == "sharpened" else 1.0
 
     def chooser(form: PolicyFormat) -> Chooser:
-        greedy = mode in ("greedy", "base_only", "override")
+        greedy = mode in ("greedy", "base_only")
         return lambda observation, rng: policy.act(observation, greedy=greedy, rng=rng, sharpness=power)
 
     return Acting(mode, chooser, power)
@@ -68,4 +68,4 @@ def code_spec(spec: EnvSpec, actions: Sequence[CodedAction]) -> EnvSpec:
         raise ConfigError("code alone needs at least one coded action; the plan has none.")
     alone = {"base_actions": None, "interrupt_every": None, "residual": 0.0, "plan_prior": 0.0}
     setup = spec.setup.model_copy(update={"coded_actions": tuple(a.name for a in actions), **alone})
-    return dataclasses.replace(spec, setup=setup, actions=tuple(actions), overrides=False)
+    return dataclasses.replace(spec, setup=setup, actions=tuple(actions))

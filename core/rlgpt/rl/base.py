@@ -122,8 +122,6 @@ class EnvSpec:
     :ivar functions: the coded features, reward terms and predicates of the environment.
     :ivar starts: saved states from which training episodes begin if the setup's ``reset_option`` is ``after:ACTION``.
         If ``starts`` is empty, episodes begin at the task's own start until the training itself reaches such a state.
-    :ivar overrides: whether the coded actions run along with their default parameters, and the policy overrides their
-        steps (:mod:`rlgpt.rl.base_only`).
     """
 
     task: Task
@@ -134,7 +132,6 @@ class EnvSpec:
     quarantined: tuple[str, ...] = ()
     functions: tuple[CodedFunction, ...] = ()
     starts: tuple[EpisodeState, ...] = ()
-    overrides: bool = False
 
     @property
     def maskable(self) -> tuple[str, ...]:
@@ -221,12 +218,12 @@ class Trainer(ABC):
         """
         return False
 
-    def compares(self, spec: EnvSpec) -> int:
-        """In how many ways a training with ``spec`` also learns to choose each primitive step, without coded actions or
-        by overriding their steps (:mod:`rlgpt.rl.base_only`). Each of these policies may then race against code and the
+    def compares(self, spec: EnvSpec) -> bool:
+        """Whether a training with ``spec`` also learns to act without coded actions (:mod:`rlgpt.rl.base_only`). If the
+        training does not mask the coded actions, the policy without coded actions then races against code and the
         policy with coded actions, for which a run reserves steps. By default, a trainer does not compare.
         """
-        return 0
+        return False
 
     def on(self, executor: MakeExecutor) -> Trainer:
         """A trainer with the same settings that may use the workers of an executor, for example on other machines. By

@@ -59,16 +59,14 @@ class Returns(Value):
         )
 
 
-SCHEMA: Literal[4] = 4
-"""Since version 3, the names of the numbers in an action contain their ranges; since version 4, there are networks for
-override episodes (:mod:`rlgpt.rl.base_only`).
-"""
+SCHEMA: Literal[3] = 3
+"""Since version 3, the names of the numbers in an action contain their ranges."""
 
 
 class TrainingState(Value):
     """The part of a checkpoint that consists of numbers and text instead of tensors."""
 
-    schema_version: Literal[4] = SCHEMA
+    schema_version: Literal[3] = SCHEMA
     hyperparameters: Hyperparameters
     axis_names: Mapping[str, tuple[tuple[str, ...] | None, ...]] = Field(
         description="the names along the axes of each tensor"

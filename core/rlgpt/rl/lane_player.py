@@ -45,8 +45,6 @@ class LanePlayer:
         simulator: Any = venv
         count = None if on_step is None else lambda lane, step: on_step(simulator, step)
         self._env = extend_vector(venv, actions_of(spec), on_step=count, **arguments)
-        for lane in self._env.lanes if spec.overrides else ():
-            lane.along = self._env.extension.defaults()
         self._stopped: set[int] = set()
         space = venv.single_observation_space
         self._form = PolicyFormat(self._env.setup, space, spec.setup.observation_keys, spec.setup.plan_prior)

@@ -204,6 +204,10 @@ class LaneVector(Vector):
         first observation of the next episode is known.
         """
         found: dict[int, Transition] = {}
+        verdicts = {a.lane: self._phases[a.lane].counted(a.info.get("verdicts", ())) for a in arrivals}
+        lead_ended = {
+            a.lane for a in arrivals if a.lane not in self._ended and self._phases[a.lane].add(int(a.info["duration"]))
+        }
         for arrival, seen in zip(arrivals, self._observations(arrivals), strict=True):
             lane, info = arrival.lane, arrival.info
             if lane in self._ended:
@@ -220,10 +224,12 @@ class LaneVector(Vector):
                 seen if over else None,
                 self._ended_episode(lane) if over else None,
                 dict(self._logs[lane].usage) if over else {},
-                self._phases[lane].counted(info.get("verdicts", ())),
+                verdicts[lane],
                 began,
-                self._primitive[lane].take(arrival.terminated, arrival.truncated),
+                self._primitive[lane].take(arrival.terminated),
             )
+            if lane in lead_ended:
+                self._primitive[lane].begin(collects=False)
             (self._ended if over else found)[lane] = transition
         if waiting := [a.lane for a in arrivals if a.lane in self._ended]:
             if self._mode is AutoresetMode.NEXT_STEP:
@@ -241,7 +247,7 @@ class LaneVector(Vector):
         return self._logs[lane].add(info)
 
     def _ended_episode(self, lane: int) -> dict[str, Any]:
-        return {**self._logs[lane].figures(), "kind": self._phases[lane].kind}
+        return {**self._logs[lane].figures(), "base_only": self._phases[lane].compared}
 
     def _joined(self, lane: int, first: Observation, verdicts: tuple[Verdict, ...]) -> Transition:
         """The transition from the end of an episode to the start of the next episode."""
@@ -261,13 +267,14 @@ class LaneVector(Vector):
             for lane, seed in seeds.items():
                 self._env.lanes[lane].quarantine(self._masks.of_episode(seed))
                 self._phases[lane].begin(self._masks, seed)
-                self._env.lanes[lane].along = self._phases[lane].along
         return seeds
 
     def _begun(self, lane: int, info: Mapping[str, Any], seed: int | None = None) -> tuple[Verdict, ...]:
         self._logs[lane].begin(0 if seed is None else seed, info)
-        self._primitive[lane].begin(self._phases[lane].collects)
-        return self._phases[lane].counted(info.get("verdicts", ()))
+        collects = self._masks is not None and self._masks.collects
+        self._primitive[lane].begin(collects and not self._phases[lane].base_only)
+        verdicts: tuple[Verdict, ...] = info.get("verdicts", ())
+        return verdicts
 
     def _observations(self, arrivals: Sequence[Arrival]) -> list[Observation]:
         """The policy's observation in each lane. The views that no lane has built yet are built in one batch."""

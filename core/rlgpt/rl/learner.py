@@ -11,7 +11,6 @@ from torch import nn
 from rlgpt.errors import TrainerError
 from rlgpt.rl.advantage import semi_markov_gae
 from rlgpt.rl.base import Hyperparameters
-from rlgpt.rl.base_only import Kind
 from rlgpt.rl.imitation import SelfImitation
 from rlgpt.rl.network import ActorCritic, AxisNames, Batch, PolicyNetwork
 from rlgpt.rl.rollout import Rollout
@@ -49,10 +48,8 @@ class PolicyLearner(Protocol):
         """Number of decisions in each environment between two updates of the network."""
 
     @property
-    def own_kinds(self) -> tuple[Kind, ...]:
-        """The kinds of episodes in which a network of its own acts (:mod:`rlgpt.rl.base_only`). Their learners use
-        :attr:`Rollout.primitive`.
-        """
+    def learns_primitive_steps(self) -> bool:
+        """Whether the learner uses :attr:`Rollout.primitive`."""
 
     def warm_start(self, names: AxisNames, memory: Mapping[str, torch.Tensor]) -> None:
         """Prepare a training whose network has the weights of an earlier training.
@@ -94,8 +91,8 @@ class Learner:
         return self.hyperparameters.num_steps
 
     @property
-    def own_kinds(self) -> tuple[Kind, ...]:
-        return ()
+    def learns_primitive_steps(self) -> bool:
+        return False
 
     def warm_start(self, names: AxisNames, memory: Mapping[str, torch.Tensor]) -> None:
         """The learner of PPO has nothing to prepare (:meth:`PolicyLearner.warm_start`)."""

@@ -16,12 +16,6 @@ from rlgpt.options.lane_setup import LaneSetup
 PLAN = "plan "
 """Prefix of the name of each number that is 1 if a branch is the plan's choice, else 0."""
 
-RUNNING = "running"
-"""Name of the number that is 1 while a coded action is in progress, else 0."""
-
-PROPOSAL = "proposal["
-"""Prefix of the names of the numbers of the proposed low-level action."""
-
 
 class PlanFeatures:
     """Computes the numbers in a policy's observation that describe the plan's code. In ``obs``, they follow the numbers
@@ -40,7 +34,7 @@ class PlanFeatures:
         self._first, self._space = setup.offset, setup.action_space
         self._width = _width(self._space) if setup.interrupt_every is not None else 0
         plan = [f"{PLAN}{action.name}" for action in setup.actions]
-        proposal = [RUNNING, *(f"{PROPOSAL}{i}]" for i in range(self._width))] if self._width else []
+        proposal = ["running", *(f"proposal[{i}]" for i in range(self._width))] if self._width else []
         self.names = (*plan, *proposal)
 
     def build(self, info: Mapping[str, Any], proposal: Any) -> np.ndarray:

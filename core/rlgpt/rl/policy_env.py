@@ -42,8 +42,7 @@ class PolicyEnv(gymnasium.Wrapper[Observation, Any, Any, Any]):
     An observation is a dict. The entry ``obs`` is the observation vector, float32 ``(D,)``, and each image has an entry
     ``image_KEY``. The entry ``action_mask``, float32 ``(branches,)``, is 1 for each branch that may be chosen (a single
     1 if the action space has no selector). The entry ``duration``, float32 ``(1,)``, is the number of primitive steps
-    of the last decision (0 after a reset). If the coded actions run along, the entry ``kind``, float32 ``(1,)``, is
-    :attr:`rlgpt.rl.base_only.Kind.OVERRIDE`.
+    of the last decision (0 after a reset).
 
     The action space is a Discrete, a Box with the bounds -1 and 1, or a Tuple of such spaces with the selector first.
     When an episode ends, ``info`` has ``episode`` (the fields of a :class:`rlgpt.domain.Episode`) and ``usage`` (for
@@ -106,7 +105,7 @@ class PolicyEnv(gymnasium.Wrapper[Observation, Any, Any, Any]):
         info["began"] = self._log.add(info)
         if terminated or truncated:
             info["episode"], info["usage"] = self.figures(), dict(self.usage)
-        elif self._begun is None and not self._log.success and self.extended.lane.along is None:
+        elif self._begun is None and not self._log.success:
             self._add_start(info)
         return self._seen(observation, info, info["duration"]), float(reward), terminated, truncated, info
 
@@ -198,8 +197,6 @@ def build(
         arguments["trace"] = trace
         extended = extend(env, actions_of(spec), on_step=on_step, **arguments)
         late = SavedStarts(begin or {}) if evaluation else late_starts(plugin, task, setup, spec.starts)
-        if spec.overrides:
-            extended.lane.along = extended.extension.defaults()
         return PolicyEnv(extended, setup.observation_keys, seed=seed, late=late, plan_prior=setup.plan_prior)
 
 

@@ -10,10 +10,9 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
-from rlgpt.options.lane import ALONG_UNIT, Lane
+from rlgpt.options.lane import Lane
 from rlgpt.options.lane_setup import LaneSetup
 from rlgpt.options.violations import CallCounts
-from rlgpt.rl.base_only import Kind
 from rlgpt.rl.codec import ActionCodec
 from rlgpt.rl.observation import ObservationBuilder
 from rlgpt.rl.plan_features import PlanFeatures
@@ -79,13 +78,6 @@ class PolicyFormat:
         """The numbers :attr:`own_names` after the newest primitive step of ``lane``, float32 ``(D,)``."""
         return self._built([lane], [lane.context.observation])[0]["obs"]
 
-    def plan_numbers(self, lane: Lane) -> np.ndarray:
-        """The numbers about the plan's code before the next primitive step of ``lane``, float32 ``(F,)``. A coded
-        action must be in progress.
-        """
-        assert self._plan is not None, "the policy does not observe the plan's code"
-        return self._plan.build({"plan": self.layout.branches.index(lane.running)}, lane.proposal)
-
     def coded(self, name: str, parameters: Mapping[str, float] | None = None) -> Any:
         """Return the policy's action that chooses the coded action ``name``. A parameter of the coded action that is
         not given has its default.
@@ -99,19 +91,6 @@ class PolicyFormat:
         """The policy's flat action that takes ``low_level`` as a base action; None if the policy cannot choose it."""
         action = self._extension.write_base(low_level)
         return None if action is None else self.layout.to_flat(self.codec.encode(action))
-
-    def override(self, lane: Lane, low_level: Any) -> np.ndarray | None:
-        """The policy's flat action that takes ``low_level`` in place of the coded action's proposal: its base action,
-        or its correction if the action space is a Box. The result is None if the policy cannot choose it so.
-        """
-        if not any(head.role == "residual" for head in self.layout.heads):
-            return self.base_action(low_level)
-        correction = lane.correction(low_level, ALONG_UNIT)
-        if correction is None:
-            return None
-        flat = np.zeros(self.layout.action_size, np.float32)
-        flat[self.layout.action_size - correction.size :] = correction
-        return flat
 
     def branch(self, action: Any) -> str:
         """The name of the branch that ``action`` chooses."""
@@ -137,8 +116,6 @@ class PolicyFormat:
             seen["obs"] = np.concatenate([seen["obs"], self._plan.build(info, lane.proposal)])
         seen["action_mask"] = info["action_mask"].astype(np.float32) if self.layout.choices else np.ones(1, np.float32)
         seen["duration"] = np.array([moment.duration], np.float32)
-        if lane.along is not None:
-            seen["kind"] = np.array([Kind.OVERRIDE], np.float32)
         return seen
 
 

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from rlgpt.domain import RLSetup, TrainingRecord
+from rlgpt.domain import TrainingRecord
 from rlgpt.errors import ConfigError
 from rlgpt.executors.base import Executor, MakeExecutor
 from rlgpt.rl.actor_learner import ActorLearner
 from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy, Progress, Trainer, refuse_unpicklable
-from rlgpt.rl.base_only import Kind, can_compare, can_override
+from rlgpt.rl.base_only import can_compare
 from rlgpt.rl.checkpoint import Checkpoint, Returns, TrainingState
 from rlgpt.rl.collecting import ExecutorSource, RolloutSource, VectorSource, rollout_executor, vector_of
 from rlgpt.rl.device import Device, check_device, named, resolved, torch_device
@@ -23,7 +23,7 @@ from rlgpt.rl.learner import Learner, PolicyLearner
 from rlgpt.rl.lock import exclusive
 from rlgpt.rl.network import ActorCritic, PolicyNetwork
 from rlgpt.rl.parameter_search import ParameterSearch, SearchState
-from rlgpt.rl.policy_env import PolicyEnv, build, plugin_of
+from rlgpt.rl.policy_env import build, plugin_of
 from rlgpt.rl.policy_lane import Observation
 from rlgpt.rl.resume import continue_from, fit, opened, restore, save
 from rlgpt.rl.rollout import stack
@@ -101,15 +101,12 @@ class PPO(Trainer):
         parameters = any(a.parameters for a in spec.actions if a.name in setup.coded_actions)
         return parameters and self.parameter_search > 0 and (setup.plan_prior > 0 or setup.base_actions == ())
 
-    def compares(self, spec: EnvSpec) -> int:
-        if not (self.base_only and spec.setup.coded_actions):
-            return 0
+    def compares(self, spec: EnvSpec) -> bool:
+        coded = spec.setup.coded_actions
+        if not (self.base_only and coded):
+            return False
         with closing(build(spec, seed=0)) as env:
-            return len(self._kinds(spec.setup, env))
-
-    def _kinds(self, setup: RLSetup, env: PolicyEnv) -> tuple[Kind, ...]:
-        """The kinds of training episodes other than option episodes. PPO has one network, which cannot override."""
-        return tuple(kind for kind in kinds_of(setup, env) if kind is Kind.BASE_ONLY)
+            return can_compare(coded, env.layout)
 
     def train(
         self,
@@ -202,14 +199,6 @@ class PPO(Trainer):
             return ExecutorSource(executor, spec, seeds, self.workers, entropy, network, stats, step_counter)
         vector = vector_of(spec, seeds, folder / STEPS_FILE, self.workers, lock)
         return VectorSource(vector, network, run.generator, stats, step_counter)
-
-
-def kinds_of(setup: RLSetup, env: PolicyEnv) -> tuple[Kind, ...]:
-    """The kinds of training episodes in ``env`` in which a policy can choose each primitive step."""
-    kinds = [Kind.BASE_ONLY] if can_compare(setup.coded_actions, env.layout) else []
-    if can_override(setup, env.extended.env.action_space, env.layout):
-        kinds.append(Kind.OVERRIDE)
-    return tuple(kinds)
 
 
 def check_counts(**settings: tuple[object, int]) -> None:

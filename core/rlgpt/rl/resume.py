@@ -15,8 +15,8 @@ from rlgpt.rl.learner import PolicyLearner
 from rlgpt.rl.network import AxisNames, PolicyNetwork
 from rlgpt.rl.step_counter import STEPS_FILE
 
-_OWN = ("base_only.", "override.")
-"""The names of the weights of the networks for base-only and override episodes begin with these texts."""
+_BASE_ONLY = "base_only."
+"""The names of the weights of the network for base-only episodes begin with this text."""
 
 _FIRST = ("layers.0.weight", "critic.first.weight")
 """The weights of the first layers: their names end with one of these texts."""
@@ -106,13 +106,12 @@ def save(
 ) -> None:
     """Write the newest checkpoint of a training, and the best one if ``best`` is True.
 
-    :param comparing: whether the training compares kinds of episodes (:mod:`rlgpt.rl.base_only`). The best checkpoint
-        is then chosen by the option episodes, so that it always gets the newest weights of the networks for base-only
-        and override episodes.
+    :param comparing: whether the training compares base-only episodes with others. The best checkpoint is then chosen
+        by the other episodes, so that it always gets the newest weights of the network for base-only episodes.
     """
     weights, kept = learner.network.state_dict(), learner.imitation.tensors() if learner.imitation else None
     policy = dict(learner.policy_weights) if best or comparing else {}
-    newest = {name: values for name, values in policy.items() if name.startswith(_OWN)}
+    newest = {name: values for name, values in policy.items() if name.startswith(_BASE_ONLY)}
     if newest and not best:
         Checkpoint.load_best(folder).update_best(folder, newest)
     Checkpoint(state, weights, learner.optimizer.state_dict(), generator.get_state(), kept).save(
@@ -138,8 +137,7 @@ def take_over(
     """
     own_names = network.axis_names()
     for key, own in network.state_dict().items():
-        name = key.split(".", 1)[1] if key.startswith(_OWN) else key
-        if key not in weights or (name.startswith(_OF_RETURNS) and not same_returns):
+        if key not in weights or (key.removeprefix(_BASE_ONLY).startswith(_OF_RETURNS) and not same_returns):
             continue
         other = weights[key]
         axes, theirs = own_names.get(key, (None,) * own.dim()), names.get(key, (None,) * own.dim())

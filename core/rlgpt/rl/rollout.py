@@ -222,7 +222,7 @@ class Collector:
             self._chosen[chosen],
             [(t.reward, t.duration, t.terminated, t.terminated or t.truncated) for _, t in decided],
             [t.last for _, t in decided if t.last is not None],
-            [steps for _, t in decided for steps in t.primitive],
+            [t.primitive for _, t in decided if t.primitive is not None],
         )
         for slot in chosen:
             numbers[slot] += 1

@@ -9,16 +9,15 @@ from pathlib import Path
 
 import torch
 
-from rlgpt.domain import CurvePoint, SearchRecord, TrainingRecord
+from rlgpt.domain import CurvePoint, TrainingRecord
 from rlgpt.rl.actor_learner import ActorLearner
 from rlgpt.rl.base import EnvSpec, Progress
-from rlgpt.rl.base_only import MODES, BaseOnly, Kind, Masks, can_compare
+from rlgpt.rl.base_only import BaseOnly, Masks, can_compare
 from rlgpt.rl.best import is_best, recent_performance
 from rlgpt.rl.checkpoint import Returns, TrainingState
 from rlgpt.rl.collecting import RolloutSource
 from rlgpt.rl.network import PolicyNetwork
 from rlgpt.rl.parameter_search import ParameterSearch
-from rlgpt.rl.policy_env import actions_of
 from rlgpt.rl.resume import save
 from rlgpt.rl.step_counter import StepCounter
 from rlgpt.rl.training_stats import TrainingStats
@@ -47,10 +46,10 @@ class TrainingSession:
         self.decisions, self._before, self._start = state.decisions, state.seconds, time.monotonic()
         self._given, self._best = tuple(n for n in spec.quarantined if n in spec.maskable), state.best
         self._search = state.search
-        coded, layout, self._collects = spec.setup.coded_actions, self.learner.network.layout, self.learner.own_kinds
-        shared = (Kind.BASE_ONLY,) if base_only > 0 and can_compare(coded, layout) else ()
-        self._kinds = self._collects or shared
-        self._base_only = BaseOnly(coded, self._kinds, base_only, spec.task.score, state.base_only)
+        setup, layout = spec.setup, actor_learner.learner.network.layout
+        self._base_only = BaseOnly(setup.coded_actions, base_only, spec.task.score, state.base_only)
+        self._compares = base_only > 0 and can_compare(setup.coded_actions, layout)
+        self._collects = self._compares and actor_learner.learner.learns_primitive_steps
 
     @property
     def actor(self) -> PolicyNetwork:
@@ -135,21 +134,9 @@ class TrainingSession:
         self.stats.base_only = self._base_only if self._is_comparing else None
         if self._is_comparing:
             masks = self._base_only.masks(names, self._progress(spent, budget))
-            return replace(masks, along=self._along, collects=self._collects if masks.share > 0 else ())
-        return Masks(names, self.spec.setup.coded_actions if self._kinds else (), collects=self._collects)
-
-    @property
-    def _along(self) -> tuple[float, ...]:
-        """The parameters of the coded actions in override episodes: those that the parameter search found, or the
-        defaults.
-        """
-        actions = actions_of(self.spec)
-        tuned = actions if self._found is None else self._found.tuned(actions)
-        return tuple(float(p.default) for action in tuned for p in action.parameters)
-
-    @property
-    def _found(self) -> SearchRecord | None:
-        return None if self._search is None else self._search.record(self.learner.network.layout)
+            leads = self._collects and self.spec.setup.interrupt_every is not None
+            return replace(masks, collects=self._collects and masks.share > 0, longest=masks.longest if leads else 0)
+        return Masks(names, self.spec.setup.coded_actions if self._compares else (), collects=self._collects)
 
     @property
     def _quarantined(self) -> tuple[str, ...]:
@@ -158,8 +145,8 @@ class TrainingSession:
 
     @property
     def _is_comparing(self) -> bool:
-        """Whether some episodes are base-only or override episodes. A parameter search has none."""
-        return bool(self._kinds) and not self._is_searching
+        """Whether some episodes are base-only episodes. A parameter search has none."""
+        return self._compares and not self._is_searching
 
     def _progress(self, spent: int, budget: int) -> float:
         """Share of the primitive steps after a parameter search that are spent."""
@@ -179,7 +166,7 @@ class TrainingSession:
 
     def _learnt(self) -> Sequence[CurvePoint]:
         """The points of the learning curve in which the policy acted as it does now, so after a parameter search, and
-        after all episodes have one kind.
+        after coded actions were masked.
         """
         if self._is_searching:
             return ()
@@ -196,10 +183,9 @@ class TrainingSession:
             curve=stats.curve,
             verdicts=stats.verdicts,
             quarantined=self._quarantined,
-            base_only=self.spec.setup.coded_actions if self._base_only.kind is Kind.BASE_ONLY else (),
-            overrides=self._base_only.kind is Kind.OVERRIDE,
-            compared=tuple(MODES[kind] for kind in self._kinds) if self._is_comparing else (),
-            search=self._found,
+            base_only=self.spec.setup.coded_actions if self._base_only.since is not None else (),
+            compared=self._is_comparing,
+            search=None if self._search is None else self._search.record(self.learner.network.layout),
         )
 
     @property

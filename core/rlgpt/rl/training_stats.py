@@ -74,7 +74,7 @@ class TrainingStats:
     def add_episode(self, episode: Mapping[str, Any], usage: Mapping[str, int]) -> None:
         """Add a finished episode.
 
-        :param episode: the fields of a :class:`rlgpt.domain.Episode`, and ``kind``.
+        :param episode: the fields of a :class:`rlgpt.domain.Episode`, and ``base_only``.
         :param usage: for each action, the number of decisions for this action in the episode.
         """
         if self.base_only is not None and not self.base_only.add(episode):

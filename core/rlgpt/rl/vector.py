@@ -29,13 +29,14 @@ from rlgpt.rl.step_counter import StepCounter
 class Transition:
     """The result of one decision in one environment.
 
-    :ivar observation: input of the next decision. If the training compares kinds of episodes
-        (:mod:`rlgpt.rl.base_only`), the entry ``kind``, float32 ``(1,)``, is the kind of the episode. If the episode
-        ended with the decision, ``observation`` is the first observation of the next episode.
+    :ivar observation: input of the next decision. If the masks name coded actions for base-only episodes
+        (:mod:`rlgpt.rl.base_only`), the entry ``base_only``, float32 ``(1,)``, is 1 if coded actions are masked for
+        such an episode, and else 0. If the episode ended with the decision, ``observation`` is the first observation of
+        the next episode.
     :ivar reward: the discounted reward ``sum_{i<k} gamma^i r_i`` over the k primitive steps of the decision.
     :ivar duration: k, the number of primitive steps.
     :ivar last: the last observation of the episode if the episode ended with the decision, else None.
-    :ivar episode: the fields of a :class:`rlgpt.domain.Episode`, and ``kind``, if the episode ended with the
+    :ivar episode: the fields of a :class:`rlgpt.domain.Episode`, and ``base_only``, if the episode ended with the
         decision, else None.
     :ivar terminated: whether the environment ended the episode with this decision.
     :ivar truncated: whether a time limit ended the episode with this decision.
@@ -43,7 +44,7 @@ class Transition:
         ended.
     :ivar verdicts: verdicts on code in this decision and in the reset after the decision.
     :ivar began: the name of the action whose call began in the decision; None if the action in progress went on.
-    :ivar primitive: the primitive steps of the decision, for each kind of episodes whose network learns from them.
+    :ivar primitive: the primitive steps of the decision if the masks say that they are collected, else None.
     """
 
     observation: Observation
@@ -56,7 +57,7 @@ class Transition:
     usage: dict[str, int]
     verdicts: tuple[Verdict, ...]
     began: str | None
-    primitive: tuple[PrimitiveSteps, ...] = ()
+    primitive: PrimitiveSteps | None = None
 
 
 class Slot:
@@ -79,19 +80,21 @@ class Slot:
         if self.masks is not None:
             self.env.quarantine(self.masks.of_episode(seed))
         self._phase.begin(self.masks, seed)
-        self.env.extended.lane.along = self._phase.along
         observation, info = self.env.reset(seed=seed)
-        self._primitive.begin(self._phase.collects)
-        return self._phase.flagged(observation), self._phase.counted(info.get("verdicts", ()))
+        self._primitive.begin(self.masks is not None and self.masks.collects and not self._phase.base_only)
+        return self._phase.flagged(observation), info.get("verdicts", ())
 
     def step(self, flat: NDArray[np.float32]) -> Transition:
         action = self.env.layout.to_space(flat)
         observation, reward, terminated, truncated, info = self.env.step(action)
         verdicts, last, episode = self._phase.counted(info.get("verdicts", ())), None, None
+        lead_ended = self._phase.add(int(info["duration"]))
         observation = self._phase.flagged(observation)
-        primitive = self._primitive.take(terminated, truncated)
+        primitive = self._primitive.take(terminated)
+        if lead_ended:
+            self._primitive.begin(collects=False)
         if terminated or truncated:
-            last, episode = observation, {**info["episode"], "kind": self._phase.kind}
+            last, episode = observation, {**info["episode"], "base_only": self._phase.compared}
             observation, fallen = self.reset()
             verdicts += fallen
         duration, usage, began = int(info["duration"]), info.get("usage", {}), info["began"]

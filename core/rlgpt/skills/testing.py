@@ -107,8 +107,7 @@ def _play(
 ) -> Evaluation:
     record, bundle = skill.record, skill.bundle
     setup: RLSetup = bundle.setup or default_setup_of(plugin, task)
-    overrides = record.mode == "override"
-    spec = EnvSpec(task, setup, bundle.actions, factory, {}, record.quarantined, bundle.functions, overrides=overrides)
+    spec = EnvSpec(task, setup, bundle.actions, factory, {}, record.quarantined, bundle.functions)
     states = {start.seed: start.state for start in starts if start.state is not None}
     if record.mode == "code":
         spec = code_spec(spec, bundle.actions)

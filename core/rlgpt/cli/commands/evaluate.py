@@ -129,9 +129,9 @@ def settings(overrides: Sequence[str]) -> dict[str, Any]:
 
 def _modes(kept: Mode) -> tuple[Mode, ...]:
     """The modes that are evaluated. A policy is evaluated in the modes ``sampled`` and ``greedy``, and in the mode that
-    the selection chose. Code, tuned code, and the policies of the modes ``base_only`` and ``override`` have one mode.
+    the selection chose. Code, tuned code and a policy without code have one mode.
     """
-    if kept in ("code", "tuned", "base_only", "override"):
+    if kept in ("code", "tuned", "base_only"):
         return (kept,)
     return ("sampled", *(("sharpened",) if kept == "sharpened" else ()), "greedy")
 

@@ -13,7 +13,6 @@ from torch.nn import functional
 
 from rlgpt.errors import TrainerError, TrainingFolderError
 from rlgpt.rl.base import Hyperparameters
-from rlgpt.rl.base_only import Kind
 from rlgpt.rl.learner import Memory
 from rlgpt.rl.network import AxisNames
 from rlgpt.rl.primitive_steps import PrimitiveSteps
@@ -23,7 +22,7 @@ from rlgpt.rl.sac.encoding import encode
 from rlgpt.rl.sac.network import SoftActorCritic
 from rlgpt.rl.sac.replay import Experience, Replay, Rows, part
 
-_SEEN = "seen"
+_SEEN, _BASE_ONLY = "seen", "base-only "
 
 CATCH_UP = 3.0
 """Maximal number of gradient steps of an update, as a multiple of the number of gradient steps for the primitive steps
@@ -61,13 +60,12 @@ class SACSettings:
 
 class SoftLearner:
     """Trains the networks of soft actor-critic. The learner contains the target critics, the replay memory and the
-    optimiser of soft actor-critic. The networks for base-only and override episodes (:mod:`rlgpt.rl.base_only`) have
-    learners of their own, which learn from these episodes and from the primitive steps of the other episodes.
+    optimiser of soft actor-critic. The network for base-only episodes (:mod:`rlgpt.rl.base_only`) has a learner of its
+    own, which learns from these episodes and from the primitive steps of the other episodes.
 
     :param gamma: discount per primitive step.
     :param budget: number of primitive steps of the whole training. The temperatures fall geometrically until the last
         of the ``budget`` primitive steps.
-    :param kind: the kind of episodes from which this learner learns.
     :param optimizer: the optimiser of the learner that this learner belongs to; None for a new optimiser.
     :ivar replay: the replay memories, which are on the CPU.
     :ivar imitation: the learner itself. A checkpoint stores the tensors of the learner, which include the replay
@@ -81,23 +79,23 @@ class SoftLearner:
         gamma: float,
         budget: int,
         settings: SACSettings,
-        kind: Kind = Kind.OPTIONS,
         optimizer: torch.optim.Optimizer | None = None,
     ) -> None:
         self.network, self.hyperparameters, self._gamma, self._budget = network, hyperparameters, gamma, budget
         self._settings = settings
-        self._kind = kind
+        self._learns_base_only = optimizer is not None
         self.optimizer = optimizer or torch.optim.Adam(network.parameters(), lr=settings.learning_rate, foreach=True)
         self.replay = Experience(settings.capacity)
         self._target = copy.deepcopy(network)
-        self._target.base_only = self._target.override = None
+        self._target.base_only = None
         self._average = WeightAverage(network) if optimizer is None else None
         self._total = self._seen = self._owed = 0.0
         self._running: torch.Tensor | None = None
-        self._own = {
-            name: SoftLearner(own, hyperparameters, gamma, budget, settings, Kind[name.upper()], self.optimizer)
-            for name, own in network.own.items()
-        }
+        self._base_only: SoftLearner | None = None
+        if network.base_only is not None:
+            self._base_only = SoftLearner(
+                network.base_only, hyperparameters, gamma, budget, settings, optimizer=self.optimizer
+            )
 
     @property
     def imitation(self) -> Memory:
@@ -115,8 +113,8 @@ class SoftLearner:
         return 4
 
     @property
-    def own_kinds(self) -> tuple[Kind, ...]:
-        return tuple(learner._kind for learner in self._own.values())
+    def learns_primitive_steps(self) -> bool:
+        return self._base_only is not None
 
     def update(self, rollout: Rollout, generator: torch.Generator) -> None:
         """Store the decisions of ``rollout`` and take ``updates_per_step`` gradient steps for each of their primitive
@@ -124,13 +122,14 @@ class SoftLearner:
 
         :raises TrainerError: the weights of the networks are no longer finite.
         """
-        learned = [learner._learn(rollout, generator) for learner in (*self._own.values(), self)]
-        if any(learned) and self._average is not None:
+        learned = self._base_only is not None and self._base_only._learn(rollout, generator)
+        learned |= self._learn(rollout, generator)
+        if learned and self._average is not None:
             self._average.add()
 
     def _learn(self, rollout: Rollout, generator: torch.Generator) -> bool:
-        """Update the networks of this learner without those for other kinds of episodes, and return whether they had
-        enough data.
+        """Update the networks of this learner without those for base-only episodes, and return whether they had enough
+        data.
         """
         settings, network = self._settings, self.network
         steps = self._store(rollout)
@@ -154,28 +153,28 @@ class SoftLearner:
         and base actions, because these memories do not depend on the code.
         """
         self._target.load_state_dict(self.network.state_dict(), strict=False)
-        for name, learner in self._own.items():
-            prefix = f"{name}."
+        if self._base_only is not None:
+            prefix = "base_only."
             theirs = {key.removeprefix(prefix): axes for key, axes in names.items() if key.startswith(prefix)}
-            learner.warm_start({}, {})
-            if learner._kind is Kind.BASE_ONLY and theirs == learner.network.axis_names():
+            self._base_only.warm_start({}, {})
+            if theirs == self._base_only.network.axis_names():
                 with _damage_reported():
-                    learner.replay.restore(part(memory, _prefix(name)))
-                learner._seen = float(len(learner.replay))
+                    self._base_only.replay.restore(part(memory, _BASE_ONLY))
+                self._base_only._seen = float(len(self._base_only.replay))
 
     def remember(self, rollout: Rollout) -> None:
         """Store the decisions of ``rollout`` in the replay memory (:meth:`rlgpt.rl.learner.PolicyLearner.remember`)."""
         self._store(rollout)
-        for learner in self._own.values():
-            learner.remember(rollout)
+        if self._base_only is not None:
+            self._base_only.remember(rollout)
 
     def _store(self, rollout: Rollout) -> float:
         """Store the data of ``rollout`` from which this learner learns, and return the number of their primitive
         steps.
         """
         steps = self._store_decisions(rollout)
-        if primitive := [steps for steps in rollout.primitive if steps.kind is self._kind]:
-            steps += self._store_primitive(primitive)
+        if self._learns_base_only and rollout.primitive:
+            steps += self._store_primitive(rollout.primitive)
         self._seen += steps
         self._owed += steps * self._settings.updates_per_step
         return steps
@@ -188,18 +187,14 @@ class SoftLearner:
         if rollout.lasts is not None:
             for key, entries in following.items():
                 entries[rollout.ended] = rollout.lasts[key]
-            if self._kind is Kind.OVERRIDE:  # In the last observation of an episode, no coded action is in progress.
-                plan = self.network.plan_numbers
-                entries, before = following["obs"], rollout.observations["obs"][:-1]
-                entries[..., plan] = torch.where(rollout.ended[..., None], before[..., plan], entries[..., plan])
         rows = {"actions": rollout.actions, "rewards": rollout.rewards, "discounts": discounts.float()}
         for key in ("obs", "action_mask"):
             rows[key], rows[f"next {key}"] = rollout.observations[key][:-1], following[key]
         rows |= {"returns": self._returns_so_far(rollout, discounts), "durations": rollout.durations}
         rows = {key: rollout.rows(values) for key, values in rows.items()}
         self._total += float(rows["durations"].sum())
-        if "kind" in rollout.observations:
-            learns = rollout.rows(rollout.observations["kind"][:-1]).squeeze(-1) == self._kind
+        if self._learns_base_only or self._base_only is not None:
+            learns = rollout.rows(rollout.observations["base_only"][:-1]).bool().squeeze(-1) == self._learns_base_only
             rows = {key: values[learns] for key, values in rows.items()}
         returns, steps = rows.pop("returns"), float(rows.pop("durations").sum())
         if steps:
@@ -207,7 +202,7 @@ class SoftLearner:
         return steps
 
     def _store_primitive(self, steps: Sequence[PrimitiveSteps]) -> float:
-        columns = (torch.from_numpy(np.concatenate(column)) for column in zip(*(s.rows for s in steps), strict=True))
+        columns = (torch.from_numpy(np.concatenate(column)) for column in zip(*steps, strict=True))
         observations, following, actions, rewards, returns, terminated = columns
         rows = {"actions": actions, "rewards": rewards, "discounts": self._gamma * (~terminated).float()}
         masks = torch.ones(len(rewards), self.network.branches)
@@ -219,8 +214,7 @@ class SoftLearner:
         network = self.network
         rows |= {"actions": rows["actions"][:, network.columns]}
         rows |= {key: rows[key][:, : network.inputs] for key in ("obs", "next obs")}
-        for key in ("action_mask", "next action_mask"):
-            rows[key] = network.mask(rows[key])
+        rows |= {key: rows[key][:, : network.branches] for key in ("action_mask", "next action_mask")}
         network.observations.update(rows["obs"])
         network.returns.update(returns.reshape(-1, 1))
         replay.add(rows)
@@ -294,11 +288,8 @@ class SoftLearner:
         """
         rows = self.replay.tensors()
         target = {f"target {key}": values for key, values in self._target.state_dict().items()}
-        others = {
-            f"{_prefix(name)}{key}": values
-            for name, learner in self._own.items()
-            for key, values in learner.tensors().items()
-        }
+        others = {} if self._base_only is None else self._base_only.tensors()
+        others = {f"{_BASE_ONLY}{key}": values for key, values in others.items()}
         counts = torch.tensor([self._seen, self._owed, self._total], dtype=torch.float64)
         average = {} if self._average is None else self._average.tensors()
         return {**rows, **target, **others, **average, _SEEN: counts}
@@ -314,13 +305,8 @@ class SoftLearner:
             if self._average is not None:
                 self._average.restore(tensors)
             self.replay.restore(tensors)
-            for name, learner in self._own.items():
-                learner.restore(part(tensors, _prefix(name)))
-
-
-def _prefix(name: str) -> str:
-    """The beginning of the names of the tensors of the learner ``name``."""
-    return f"{name} "
+            if self._base_only is not None:
+                self._base_only.restore(part(tensors, _BASE_ONLY))
 
 
 @contextmanager

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
-from gymnasium import spaces
 
 from rlgpt.errors import TrainerError
 from rlgpt.options import ActionLayout
-from rlgpt.rl.base_only import Kind
 from rlgpt.rl.distribution import MASKED
 from rlgpt.rl.network import AFTER_SEARCH, RESIDUAL_STD, AxisNames, Batch, PolicyNetwork, component_names, plan_columns
 from rlgpt.rl.normalizer import RunningMoments
-from rlgpt.rl.plan_features import PLAN, PROPOSAL, RUNNING
 from rlgpt.rl.sac.encoding import flatten
 from rlgpt.rl.sac.layers import CRITICS, Actor, Hidden, Linears, drawn_from, normal_like
 
@@ -29,11 +26,6 @@ if TYPE_CHECKING:
 BASE_STD = 1.0
 """Standard deviation of the prior of a number in a base action, before tanh. After tanh, the prior is nearly uniform in
 [-1, 1].
-"""
-
-OVERRIDE_PRIOR = 0.9
-"""Probability of the code's proposal in the prior of the network for override episodes, if base actions are
-discrete.
 """
 
 LOG_STD = (-3.0, 1.0)
@@ -56,11 +48,7 @@ class SoftActorCritic(PolicyNetwork):
     :param base_only: a network for base-only episodes (:mod:`rlgpt.rl.base_only`), whose layout has only base actions;
         None if there are none. A network that learns from both kinds of episodes learns base actions several times more
         slowly.
-    :param override: a network for override episodes; None if there are none. Its layout has only base actions, or, if
-        the base actions are a Box, only the correction.
     :param columns: the columns of a flat action of the extended action space that are the flat actions of ``layout``.
-    :param plan: for each branch, the column of ``obs`` that is 1 if the branch is the plan's choice; -1 if there is no
-        such column. If ``plan`` is None, the columns are found by their names.
     :ivar acts_without_code: whether the network ``base_only`` acts in every episode.
     :ivar temperature: weight of the divergence from the prior of coded actions (the choice of a branch, parameters and
         corrections), in standard deviations of the return.
@@ -89,15 +77,12 @@ class SoftActorCritic(PolicyNetwork):
         plan_prior: float = 0.0,
         coded: bool = True,
         base_only: SoftActorCritic | None = None,
-        override: SoftActorCritic | None = None,
         columns: slice = slice(None),
-        plan: torch.Tensor | None = None,
     ) -> None:
         super().__init__()
-        self.base_only, self.override, self.columns, self.acts_without_code = base_only, override, columns, False
+        self.base_only, self.columns, self.acts_without_code = base_only, columns, False
         self.layout, self._names = layout, observation_names
-        plan = plan_columns(layout, observation_names) if plan is None else plan
-        self.register_buffer("plan", plan, persistent=False)
+        self.register_buffer("plan", plan_columns(layout, observation_names), persistent=False)
         self._plan_prior = plan_prior if bool((self.plan >= 0).any()) else 0.0
         self._coded = coded
         widths = [head.size for head in layout.heads]
@@ -118,7 +103,7 @@ class SoftActorCritic(PolicyNetwork):
         self.register_buffer("_of_parameters", torch.as_tensor(roles == "parameters"), persistent=False)
         self.register_buffer("_of_code", torch.as_tensor(roles != "base"), persistent=False)
         self.register_buffer("_pattern_of", torch.as_tensor(pattern_of.reshape(-1)), persistent=False)
-        base = [head.role == "base" or not coded for head in layout.heads for _ in range(head.components)]
+        base = [head.role == "base" for head in layout.heads for _ in range(head.components)]
         self.register_buffer("_base", torch.tensor(base, dtype=torch.bool), persistent=False)
         self.register_buffer("deviation", torch.tensor(1.0))
         self.register_buffer("temperature", torch.tensor(float(temperature)))
@@ -142,11 +127,11 @@ class SoftActorCritic(PolicyNetwork):
         seed: int,
         width: int,
         temperature: float,
-        kinds: Collection[Kind] = (),
+        base_only: bool = False,
     ) -> SoftActorCritic:
         """Make the networks of soft actor-critic for ``env``, with random weights drawn from ``seed``.
 
-        :param kinds: the kinds of episodes for which to make a network of their own.
+        :param base_only: whether to make a network for base-only episodes, too.
         :raises TrainerError: the policy would have to observe images.
         """
         entries = env.observation_space.spaces  # type: ignore[attr-defined]
@@ -157,27 +142,14 @@ class SoftActorCritic(PolicyNetwork):
                 "trainer=ppo, or remove these keys from observation_keys."
             )
         make = partial(cls, hyperparameters=hyperparameters, width=width, temperature=temperature)
-        coded, base_only, override = len(env.extended.setup.actions), None, None
-        names, layout = env.observation_names, env.layout
+        coded, child = len(env.extended.setup.actions), None
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            discrete = isinstance(env.extended.env.action_space, spaces.Discrete)
-            base = layout
-            if Kind.BASE_ONLY in kinds or (Kind.OVERRIDE in kinds and discrete):
-                base = layout.without_coded(coded)
-            if Kind.BASE_ONLY in kinds:
-                base_only = make(base, env.form.own_names, coded=False, columns=_columns(base, layout))
-            if Kind.OVERRIDE in kinds and discrete:
-                plan = torch.tensor([names.index(f"{PROPOSAL}{i}]") for i in range(base.choices)])
-                override = make(
-                    base, names, coded=False, columns=_columns(base, layout), plan=plan, plan_prior=OVERRIDE_PRIOR
-                )
-            elif Kind.OVERRIDE in kinds:
-                correction = layout.correction()
-                override = make(correction, names, coded=False, columns=_columns(correction, layout))
-            return make(
-                layout, names, plan_prior=env.plan_prior, coded=coded > 0, base_only=base_only, override=override
-            )
+            if base_only:
+                layout = env.layout.without_coded(coded)
+                end = 1 + layout.action_size - bool(layout.choices)
+                child = make(layout, env.form.own_names, coded=False, columns=slice(0 if layout.choices else 1, end))
+            return make(env.layout, env.observation_names, plan_prior=env.plan_prior, coded=coded > 0, base_only=child)
 
     def distribution(self, batch: Batch) -> SoftDistribution:
         """The policy's action distribution at each observation of a batch (entries ``[B, ...]``)."""
@@ -194,17 +166,6 @@ class SoftActorCritic(PolicyNetwork):
         first.
         """
         return max(1, self.layout.choices)
-
-    def mask(self, whole: torch.Tensor) -> torch.Tensor:
-        """The part of an action mask of the extended action space that belongs to this network, ``[B, branches]``. A
-        network without a selector has no choice to mask.
-        """
-        return whole[:, : self.branches] if self.layout.choices else torch.ones_like(whole[:, :1])
-
-    @property
-    def plan_numbers(self) -> list[int]:
-        """The columns of ``obs`` with numbers about the plan's code."""
-        return [i for i, name in enumerate(self._names) if name == RUNNING or name.startswith((PLAN, PROPOSAL))]
 
     def features(self, batch: Batch) -> torch.Tensor:
         """The normalised observations ``[B, D]``."""
@@ -289,11 +250,6 @@ class SoftActorCritic(PolicyNetwork):
         chosen: torch.Tensor = out.gather(2, branch.expand(CRITICS, -1)[..., None]).squeeze(-1)
         return chosen
 
-    def plans_choice(self, batch: Batch) -> torch.Tensor:
-        """The number of the branch that is the plan's choice, ``[B]``."""
-        marks = batch["obs"].index_select(1, self.plan.clamp(min=0)) * (self.plan >= 0)
-        return marks.argmax(-1)
-
     @property
     def selector_temperature(self) -> torch.Tensor:
         """The weight of the divergence of the selector from its prior. If there are no coded actions, the selector
@@ -331,23 +287,8 @@ class SoftActorCritic(PolicyNetwork):
             "value.weight": (None, None, branches),
             "value.bias": (None, None, branches),
         }
-        theirs = {f"{kind}.{key}": axes for kind, own in self.own.items() for key, axes in own.axis_names().items()}
-        return {**ours, **theirs}
-
-    @property
-    def own(self) -> dict[str, SoftActorCritic]:
-        """The networks for the other kinds of episodes, ``base_only`` and ``override``, if there are such networks."""
-        named = {"base_only": self.base_only, "override": self.override}
-        return {name: network for name, network in named.items() if network is not None}
-
-
-def _columns(part: ActionLayout, layout: ActionLayout) -> slice:
-    """The columns of a flat action of ``layout`` that are the flat actions of ``part``. The layout ``part`` has all
-    base actions of ``layout``, or only the correction, which is last.
-    """
-    if part.heads and part.heads[0].role == "residual":
-        return slice(layout.action_size - part.action_size, layout.action_size)
-    return slice(0 if part.choices else 1, 1 + part.action_size - bool(part.choices))
+        theirs = {} if self.base_only is None else self.base_only.axis_names()
+        return {**ours, **{f"base_only.{key}": names for key, names in theirs.items()}}
 
 
 class SoftDistribution:
@@ -376,7 +317,7 @@ class SoftDistribution:
         p = torch.softmax(logits * self._sharpness, dim=-1)
         flat = flatten(self._network.layout, drawn_from(p, generator).squeeze(-1), encoded)
         flat = flat if generator is None else flat.to(generator.device)
-        return self._replaced(flat, lambda own: own.sample(generator))
+        return self._replaced(flat, lambda base_only: base_only.sample(generator))
 
     @torch.no_grad()
     def mode(self) -> torch.Tensor:
@@ -394,23 +335,16 @@ class SoftDistribution:
         return logits, encoded
 
     def _replaced(self, flat: torch.Tensor, choose: Callable[[SoftDistribution], torch.Tensor]) -> torch.Tensor:
-        """The flat actions ``flat``, in base-only and override episodes replaced by those of the network for these
-        episodes.
-        """
-        network, batch = self._network, self._batch
-        if not network.own:
+        """The flat actions ``flat``, in base-only episodes replaced by those of the network for these episodes."""
+        network, batch = self._network.base_only, self._batch
+        if network is None:
             return flat
-        kinds = batch.get("kind", flat.new_zeros(len(flat), 1)).to(flat.device)
-        if network.acts_without_code:
-            kinds = torch.full_like(kinds, float(Kind.BASE_ONLY))
-        for name, own in network.own.items():
-            rows = kinds == Kind[name.upper()]
-            if not bool(rows.any()):
-                continue
-            chosen = SoftDistribution(own, {"obs": batch["obs"], "action_mask": own.mask(batch["action_mask"])})
-            others = torch.zeros_like(flat)
-            if own.layout.heads and own.layout.heads[0].role == "residual" and network.layout.choices:
-                others[:, 0] = network.plans_choice(batch).to(flat)  # The coded action in progress goes on.
-            others[:, own.columns] = choose(chosen.sharpened(self._sharpness))
-            flat = others.where(rows, flat)
-        return flat
+        rows = batch.get("base_only", flat.new_zeros(len(flat), 1)).bool().to(flat.device)
+        rows |= self._network.acts_without_code
+        if not bool(rows.any()):
+            return flat
+        masks = batch["action_mask"][:, : network.branches]
+        base_only = SoftDistribution(network, {"obs": batch["obs"], "action_mask": masks})
+        others = torch.zeros_like(flat)
+        others[:, network.columns] = choose(base_only.sharpened(self._sharpness))
+        return others.where(rows, flat)

@@ -8,8 +8,8 @@ import torch
 
 Rows = dict[str, torch.Tensor]
 
-MOST_BYTES = 250 << 20
-"""Maximal size of a replay memory. A checkpoint contains up to six replay memories, and rlgpt reads no checkpoint of
+MOST_BYTES = 400 << 20
+"""Maximal size of a replay memory. A checkpoint contains up to four replay memories, and rlgpt reads no checkpoint of
 more than 2 GiB.
 """
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rlgpt.domain import RLSetup
 from rlgpt.errors import ConfigError
 from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy
-from rlgpt.rl.base_only import Kind
+from rlgpt.rl.base_only import can_compare
 from rlgpt.rl.checkpoint import Checkpoint
 from rlgpt.rl.device import Device
 from rlgpt.rl.network import PolicyNetwork
-from rlgpt.rl.policy_env import PolicyEnv, build
-from rlgpt.rl.ppo import PPO, NetworkPolicy, check_counts, kinds_of
+from rlgpt.rl.policy_env import build
+from rlgpt.rl.ppo import PPO, NetworkPolicy, check_counts
 from rlgpt.rl.resume import fit
 from rlgpt.rl.sac.learner import SACSettings, SoftLearner
 from rlgpt.rl.sac.network import SoftActorCritic
@@ -32,8 +31,8 @@ class SAC(PPO):
     :param parameter_search: share of the budget for the parameter search, as for :class:`~rlgpt.rl.ppo.PPO`.
     :param device: the device of the updates, as for :class:`~rlgpt.rl.ppo.PPO`.
     :param overlap: whether to collect the next rollout during an update, as for :class:`~rlgpt.rl.ppo.PPO`.
-    :param base_only: smallest share of base-only and override episodes in the first half of a training, and as long as
-        these episodes get better (:mod:`rlgpt.rl.base_only`); 0: there are no such episodes.
+    :param base_only: smallest share of the training episodes without coded actions in the first half of a training, as
+        for :class:`~rlgpt.rl.ppo.PPO`.
     :param learning_rate: step size of the optimiser.
     :param updates_per_step: number of gradient steps for each primitive step.
     :param batch_size: number of decisions for each gradient step.
@@ -105,9 +104,6 @@ class SAC(PPO):
             first_update=first_update,
         )
 
-    def _kinds(self, setup: RLSetup, env: PolicyEnv) -> tuple[Kind, ...]:
-        return kinds_of(setup, env)
-
     def network(self, spec: EnvSpec, hyperparameters: Hyperparameters, seed: int) -> SoftActorCritic:
         """Make new networks for the recipe's environment.
 
@@ -118,10 +114,10 @@ class SAC(PPO):
             raise ConfigError(
                 "trainer=sac has no self-imitation; set hyperparameters.imitation_coef=0, or use trainer=ppo."
             )
-        return self._network(spec, hyperparameters, seed, width=self._settings.width, compares=self.base_only > 0)
+        return self._network(spec, hyperparameters, seed, width=self._settings.width, base_only=self.base_only > 0)
 
     def _network(
-        self, spec: EnvSpec, hyperparameters: Hyperparameters, seed: int, *, width: int, compares: bool
+        self, spec: EnvSpec, hyperparameters: Hyperparameters, seed: int, *, width: int, base_only: bool
     ) -> SoftActorCritic:
         env, settings = build(spec, seed=seed), self._settings
         try:
@@ -131,24 +127,22 @@ class SAC(PPO):
                 seed=seed,
                 width=width,
                 temperature=settings.temperature[0],
-                kinds=self._kinds(spec.setup, env) if compares else (),
+                base_only=base_only and can_compare(spec.setup.coded_actions, env.layout),
             )
         finally:
             env.close()
 
     def load(self, folder: Path, spec: EnvSpec) -> Policy:
         """Load the best policy (:meth:`Trainer.load`). If ``spec`` masks all coded actions, the policy is that of the
-        base-only episodes; if the code of ``spec`` runs along, it is that of the override episodes. The sizes of the
-        networks are those of the training.
+        base-only episodes. The sizes of the networks are those of the training.
         """
         checkpoint = Checkpoint.load_best(folder)
         weights, settings = checkpoint.weights, checkpoint.state.hyperparameters
         width = weights["value.weight"].shape[1] if "value.weight" in weights else self._settings.width
-        compares = any(name.startswith(("base_only.", "override.")) for name in weights)
-        network = self._network(spec, settings, 0, width=width, compares=compares)
+        paired = any(name.startswith("base_only.") for name in weights)
+        network = self._network(spec, settings, 0, width=width, base_only=paired)
         fit(network, checkpoint, folder)
-        masks_all = set(spec.setup.coded_actions) <= set(spec.quarantined)
-        network.acts_without_code = network.base_only is not None and masks_all
+        network.acts_without_code = paired and set(spec.setup.coded_actions) <= set(spec.quarantined)
         return NetworkPolicy(network)
 
     def learner(

@@ -8,7 +8,6 @@ from typing import Any
 import gymnasium
 from gymnasium import spaces
 
-from rlgpt.rl.base_only import Kind
 from rlgpt.rl.policy_env import PolicyEnv, build
 from rlgpt.rl.policy_lane import Observation
 from rlgpt.rl.sample_factory.entries import BufferEntries
@@ -86,7 +85,7 @@ class Adapter(gymnasium.Env[Any, Any]):
         last = None
         if terminated or truncated:
             report["episode_extra_stats"] = {
-                "episode": {**info["episode"], "kind": Kind.OPTIONS},
+                "episode": {**info["episode"], "base_only": False},
                 "usage": info["usage"],
             }
             last = None if terminated else observation
