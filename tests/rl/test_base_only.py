@@ -127,6 +127,28 @@ def test_base_only_episodes_that_get_better_have_half_of_the_episodes() -> None:
     assert compared(rising[::-1], [1000.0] * WINDOW).masks((), 0.9).share == 0.0
 
 
+def simulated(base_only: float, others: float, episodes: int, seed: int) -> int | None:
+    """Simulate a training whose episodes succeed with given probabilities, and return the segment in which the coded
+    actions are masked.
+    """
+    rng, comparison = np.random.default_rng(seed), BaseOnly(("walk",), 0.5, None, BaseOnlyState())
+    for segment in range(1, 31):
+        share = comparison.masks((), segment / 30).share
+        for is_base_only in rng.random(episodes) < share:
+            success = rng.random() < (base_only if is_base_only else others)
+            comparison.add(episode(0.0, base_only=bool(is_base_only), success=success))
+        comparison.decide(segment, segment / 30)
+    return comparison.since
+
+
+@pytest.mark.parametrize("episodes", [12, 60])
+def test_equal_kinds_of_episodes_seldom_mask_the_coded_actions_and_clearly_better_ones_soon(episodes: int) -> None:
+    equal = [simulated(0.4, 0.4, episodes, seed) for seed in range(150)]
+    assert np.mean([since is not None for since in equal]) < 0.15
+    better = [simulated(0.6, 0.1, episodes, seed) for seed in range(20)]
+    assert all(since is not None and since <= 12 for since in better)
+
+
 def test_success_is_compared_before_the_score() -> None:
     comparison = compared([], [])
     for number in range(WINDOW):

@@ -31,8 +31,10 @@ WINDOW = 20
 FEWEST = 5
 """Minimal number of episodes of each kind for a comparison."""
 
-CONFIDENCE = 0.95
-"""The coded actions are masked if base-only episodes are better with at least this probability."""
+CONFIDENCE = 0.998
+"""The coded actions are masked if base-only episodes are better with at least this probability. A training compares
+about 25 times, so this probability must be far above 0.95 for a small probability of error of the whole training.
+"""
 
 EARLIEST = 0.2
 """Share of the training before which the coded actions are not masked, because the episodes do not show yet what can be
