@@ -18,6 +18,12 @@ _ACTIONS, _LENGTHS = "actions", "lengths"
 _ENTRY = "entry "
 
 
+def rows_within(most_bytes: int, rows: Mapping[str, torch.Tensor]) -> int:
+    """How many rows like those of ``rows`` fit into ``most_bytes`` bytes; at least 1."""
+    row = sum(values[:1].nbytes for values in rows.values())
+    return max(1, most_bytes // max(1, row))
+
+
 class Memory:
     """Stores observations and actions, one row for each decision, with their original types (an image stays uint8).
 
@@ -47,8 +53,7 @@ class Memory:
         """
         rows = {_ENTRY + key: values for key, values in observations.items()} | {_ACTIONS: actions}
         if not self._rows:
-            row = sum(values[:1].nbytes for values in rows.values())
-            self.capacity = min(self.capacity, max(1, self._most_bytes // max(1, row)))
+            self.capacity = min(self.capacity, rows_within(self._most_bytes, rows))
         rows = {key: values[-self.capacity :] for key, values in rows.items()}
         length = len(rows[_ACTIONS])
         while self._size + length > self.capacity:

@@ -15,6 +15,7 @@ from rlgpt.domain import Parameter, Plain, Task
 from rlgpt.errors import PluginError
 from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.types import Context, Primitive
+from rlgpt.rl.policy_env import on_error
 
 COMPUTING_SECONDS = 30.0
 """Maximal time for which a primitive may compute before it yields its next action or returns: processor time of this
@@ -54,13 +55,10 @@ class Stage:
         self.plugin, self.task = plugin, task
         self.env = plugin.make_env(task, seed=seed)
         self.over = False
-        try:
+        with on_error(self.env.close):
             self._low_level = plugin.low_level_space(self.env)
             self.context = Context(task, None, {}, 0, np.random.default_rng(seed), plugin.model(self.env))
             self.reset(seed)
-        except BaseException:
-            self.env.close()
-            raise
 
     def __enter__(self) -> Self:
         return self

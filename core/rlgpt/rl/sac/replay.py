@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 import torch
 
+from rlgpt.rl.memory import rows_within
+
 Rows = dict[str, torch.Tensor]
 
 MOST_BYTES = 400 << 20
@@ -36,8 +38,7 @@ class Replay:
             larger than :attr:`capacity`, the first rows are not stored.
         """
         if not self._rows:
-            row = sum(values[:1].nbytes for values in rows.values())
-            self.capacity = min(self.capacity, max(1, self._most_bytes // max(1, row)))
+            self.capacity = min(self.capacity, rows_within(self._most_bytes, rows))
         rows = {key: values[-self.capacity :] for key, values in rows.items()}
         count = len(next(iter(rows.values())))
         self._reserve(rows, min(self.capacity, self._size + count))
