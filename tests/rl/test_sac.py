@@ -22,6 +22,7 @@ from rlgpt.options import ActionLayout
 from rlgpt.options.layout import Head
 from rlgpt.rl.base import EnvSpec, Hyperparameters
 from rlgpt.rl.evaluation import evaluate
+from rlgpt.rl.network import AFTER_SEARCH
 from rlgpt.rl.policy_env import build
 from rlgpt.rl.resume import take_over
 from rlgpt.rl.rollout import Rollout
@@ -165,6 +166,22 @@ def test_sac_decodes_encoded_actions_to_the_same_flat_actions() -> None:
     flat = network.distribution(batch).sample(torch.Generator().manual_seed(0))
     assert torch.allclose(flatten(network.layout, *encode(network.layout, flat)), flat)
     assert set(flat[:, 0].tolist()) == {0.0, 1.0, 2.0}
+
+
+@given(default=st.floats(-1.0, 1.0), std=st.floats(0.05, 1.0), searched=st.booleans())
+def test_sac_explores_parameters_as_much_at_an_end_of_their_range_as_in_the_middle(
+    default: float, std: float, searched: bool
+) -> None:
+    head = Head("parameters", spaces.Box(-1, 1, (1,)), ("go.x",), (0.0 if searched else default,))
+    layout = ActionLayout(("go",), None, (head,), np.ones((1, 1), np.bool_))
+    network = SoftActorCritic(layout, ("a",), Hyperparameters(initial_std=std), width=8, temperature=0.3)
+    if searched:
+        network.start_from(torch.tensor([default]))
+        std *= AFTER_SEARCH
+    drawn = network.components(torch.zeros(4000, 1), 1.0, torch.Generator().manual_seed(0))[0]
+    # A sixth of the numbers of a normal distribution is below the mean minus a standard deviation.
+    nearer = torch.quantile((drawn if default > 0 else -drawn).detach(), 1 / 6)
+    assert abs(default) - 1.2 * std - 0.05 <= float(nearer) <= abs(default) - 0.6 * std
 
 
 def test_sharpened_sac_policy_draws_discrete_values_with_sharpened_probabilities() -> None:

@@ -28,6 +28,9 @@ BASE_STD = 1.0
 [-1, 1].
 """
 
+EDGE = 0.98
+"""Largest absolute mean of a component's prior, because the slope of tanh vanishes towards the ends of [-1, 1]."""
+
 LOG_STD = (-3.0, 1.0)
 """The range of ``log(s / p)``, where s is the standard deviation of a component and p that of its prior."""
 
@@ -95,7 +98,7 @@ class SoftActorCritic(PolicyNetwork):
         for name, values in {
             "_owner": owner,
             "_patterns": patterns,
-            "_prior_mean": np.arctanh(np.clip(np.asarray(means, np.float32), -0.999, 0.999)),
+            "_prior_mean": np.arctanh(np.clip(np.asarray(means, np.float32), -EDGE, EDGE)),
             "_prior_std": np.asarray([stds[head.role] for head in boxes for _ in range(head.size)], np.float32),
         }.items():
             self.register_buffer(name, torch.as_tensor(values), persistent=name == "_prior_mean")
@@ -193,12 +196,11 @@ class SoftActorCritic(PolicyNetwork):
             After a parameter search, only the noise is narrower: a change of the mean costs as much as before.
         """
         flat, at = features.new_zeros((len(features), 0)) if self.actor is None else self.actor(features), 0
-        narrower = torch.where(self._of_code, self.deviation, 1.0)
-        boxes = len(narrower)
+        (noise_std, unit), boxes = self._before_tanh(), len(self._prior_std)
         shift, log_std, logits = torch.split(flat, [boxes, boxes, flat.shape[1] - 2 * boxes], dim=-1)
         spread = log_std.clamp(*LOG_STD).exp()
-        std = spread * narrower * self._prior_std
-        offset = shift * self._prior_std
+        std = spread * noise_std
+        offset = shift * unit
         drawn = normal_like(std, generator) if noise else torch.zeros_like(std)
         numbers = torch.tanh(self._prior_mean + offset + noise * std * drawn)
         from_prior = 0.5 * (spread.square() + shift.square() - 1) - spread.log()
@@ -220,6 +222,19 @@ class SoftActorCritic(PolicyNetwork):
             divergences.append((p * log_p).sum(-1, keepdim=True) + math.log(head.size))
         empty = features.new_zeros((len(features), 0))
         return torch.cat([empty, *encoded], dim=-1), torch.cat([empty, *divergences], dim=-1)
+
+    def _before_tanh(self) -> torch.Tensor:
+        """The standard deviation of each drawn number, and the unit of the changes of its mean, both before tanh and
+        for an actor that equals the prior, ``[2, C]``.
+
+        The slope of tanh is small near the ends of the range. Therefore a standard deviation ``s`` of the prior, which
+        is in units of the number itself, becomes the difference before tanh between the prior's mean and the number
+        that is ``s`` nearer to the middle of the range. Beyond the middle, differences count as without tanh.
+        """
+        std, mean = self._prior_std, self._prior_mean.abs()
+        stds = torch.stack([torch.where(self._of_code, self.deviation, 1.0) * std, std])
+        nearer = torch.tanh(mean) - stds
+        return mean - torch.atanh(nearer.clamp(min=0.0)) + (-nearer).clamp(min=0.0)
 
     def values(self, features: torch.Tensor, encoded: torch.Tensor, *, frozen: bool = False) -> torch.Tensor:
         """The critics' values of every branch with the components that the branch uses, ``[CRITICS, B, branches]``.
@@ -268,7 +283,7 @@ class SoftActorCritic(PolicyNetwork):
     @torch.no_grad()
     def start_from(self, parameters: torch.Tensor) -> None:
         """Make ``parameters`` the means of a narrower prior (:meth:`rlgpt.rl.network.PolicyNetwork.start_from`)."""
-        self._prior_mean[self._of_parameters] = torch.atanh(parameters.clamp(-0.98, 0.98)).to(self._prior_mean)
+        self._prior_mean[self._of_parameters] = torch.atanh(parameters.clamp(-EDGE, EDGE)).to(self._prior_mean)
         self.deviation.fill_(AFTER_SEARCH)
 
     def axis_names(self) -> AxisNames:
