@@ -29,7 +29,9 @@ BASE_STD = 1.0
 """
 
 EDGE = 0.98
-"""Largest absolute mean of a component's prior, because the slope of tanh vanishes towards the ends of [-1, 1]."""
+"""Largest absolute value of the mean of a component's prior, after tanh. At -1 and 1, the value before tanh is
+infinite.
+"""
 
 LOG_STD = (-3.0, 1.0)
 """The range of ``log(s / p)``, where s is the standard deviation of a component and p that of its prior."""
@@ -200,9 +202,8 @@ class SoftActorCritic(PolicyNetwork):
         shift, log_std, logits = torch.split(flat, [boxes, boxes, flat.shape[1] - 2 * boxes], dim=-1)
         spread = log_std.clamp(*LOG_STD).exp()
         std = spread * noise_std
-        offset = shift * unit
         drawn = normal_like(std, generator) if noise else torch.zeros_like(std)
-        numbers = torch.tanh(self._prior_mean + offset + noise * std * drawn)
+        numbers = torch.tanh(self._prior_mean + shift * unit + noise * std * drawn)
         from_prior = 0.5 * (spread.square() + shift.square() - 1) - spread.log()
         encoded, divergences = [], []
         box = 0
@@ -224,12 +225,12 @@ class SoftActorCritic(PolicyNetwork):
         return torch.cat([empty, *encoded], dim=-1), torch.cat([empty, *divergences], dim=-1)
 
     def _before_tanh(self) -> torch.Tensor:
-        """The standard deviation of each drawn number, and the unit of the changes of its mean, both before tanh and
-        for an actor that equals the prior, ``[2, C]``.
+        """The standard deviation of the noise and the unit in which the actor shifts the mean, both before tanh and for
+        an actor that equals the prior, ``[2, C]``.
 
-        The slope of tanh is small near the ends of the range. Therefore a standard deviation ``s`` of the prior, which
-        is in units of the number itself, becomes the difference before tanh between the prior's mean and the number
-        that is ``s`` nearer to the middle of the range. Beyond the middle, differences count as without tanh.
+        After tanh, one standard deviation towards the middle of the range is ``_prior_std``, also if the mean is near
+        an end of the range, where the slope of tanh is small. The part of it that lies beyond the middle is not
+        stretched.
         """
         std, mean = self._prior_std, self._prior_mean.abs()
         stds = torch.stack([torch.where(self._of_code, self.deviation, 1.0) * std, std])
