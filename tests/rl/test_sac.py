@@ -73,7 +73,7 @@ def test_untrained_sac_policy_follows_the_plan_with_the_prior_probability(tmp_pa
 def test_resumed_sac_training_restores_its_replay_memories(share: float, tmp_path: Path) -> None:
     spec, folder = guided(tmp_path), tmp_path / "train"
     arguments: dict[str, Any] = {"seed": 3, "folder": folder, "hyperparameters": Hyperparameters(num_envs=2)}
-    trainer = SAC(first_update=100, updates_per_step=0.25, segments=4, base_only=share)
+    trainer = SAC(first_update=100, updates_per_decision=0.25, segments=4, base_only=share)
 
     def trained(**more: Any) -> tuple[TrainingRecord, Mapping[str, torch.Tensor]]:
         record = trainer.train(spec, budget=800, **arguments, **more)
@@ -93,6 +93,20 @@ def test_resumed_sac_training_restores_its_replay_memories(share: float, tmp_pat
         assert float(after["base-only seen"][0]) == rows, "one row for each step"
 
 
+@pytest.mark.parametrize("rate", [0.5, 1.0])
+def test_number_of_gradient_steps_is_that_of_decisions_however_long_the_decisions_are(
+    rate: float, tmp_path: Path
+) -> None:
+    trainer = SAC(first_update=0, updates_per_decision=rate, base_only=0.0, parameter_search=0.0)
+    record = trainer.train(
+        guided(tmp_path), budget=800, seed=3, folder=tmp_path / "train", hyperparameters=Hyperparameters(num_envs=2)
+    )
+    optimizer = torch.load(tmp_path / "train" / "policy.pt", weights_only=True)["optimizer"]
+    taken = {int(state["step"]) for state in optimizer["state"].values()}
+    assert record.primitive_steps > 1.1 * record.decisions
+    assert taken == {int(rate * record.decisions)}
+
+
 @pytest.mark.parametrize(
     ("settings", "text"),
     [
@@ -100,7 +114,7 @@ def test_resumed_sac_training_restores_its_replay_memories(share: float, tmp_pat
         ({"temperature": 0.01}, "0.01"),
         ({"base_temperature": 0.0}, "base_temperature is 0.0"),
         ({"learning_rate": 0.0}, "learning_rate is 0.0"),
-        ({"updates_per_step": -1.0}, "updates_per_step is -1.0"),
+        ({"updates_per_decision": -1.0}, "updates_per_decision is -1.0"),
         ({"batch_size": 0}, "batch_size is 0; it must be a whole number of at least 1"),
         ({"batch_size": 1.5}, "batch_size is 1.5"),
         ({"capacity": 0}, "capacity is 0"),

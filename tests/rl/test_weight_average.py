@@ -64,7 +64,7 @@ def test_a_restored_average_continues_exactly(before: list[float], after: list[f
 def test_best_policy_of_a_training_with_sac_has_the_average_weights(share: float, budget: int, tmp_path: Path) -> None:
     """A training of 200 steps ends too few episodes for a comparison of its policies."""
     spec, folder = grid_spec(tmp_path / "count", TO_ROW, WANDER), tmp_path / "train"
-    trainer = SAC(first_update=100, updates_per_step=0.25, segments=1, base_only=share)
+    trainer = SAC(first_update=100, updates_per_decision=0.25, segments=1, base_only=share)
     trainer.train(spec, budget=budget, seed=3, folder=folder, hyperparameters=Hyperparameters(num_envs=2))
     last = Checkpoint.load(folder)
     stored = last.imitation or {}

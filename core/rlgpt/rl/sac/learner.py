@@ -25,8 +25,8 @@ from rlgpt.rl.sac.replay import Experience, Replay, Rows, part
 _SEEN, _BASE_ONLY = "seen", "base-only "
 
 CATCH_UP = 3.0
-"""Maximal number of gradient steps of an update, as a multiple of the number of gradient steps for the primitive steps
-of its rollout.
+"""Maximal number of gradient steps of an update, as a multiple of the number of gradient steps for the decisions of its
+rollout.
 """
 
 LONGEST_HORIZON = 1_000
@@ -47,7 +47,7 @@ class SACSettings:
     """
 
     learning_rate: float
-    updates_per_step: float
+    updates_per_decision: float
     batch_size: int
     width: int
     temperature: tuple[float, float]
@@ -117,8 +117,7 @@ class SoftLearner:
         return self._base_only is not None
 
     def update(self, rollout: Rollout, generator: torch.Generator) -> None:
-        """Store the decisions of ``rollout`` and take ``updates_per_step`` gradient steps for each of their primitive
-        steps.
+        """Store the decisions of ``rollout`` and take ``updates_per_decision`` gradient steps for each of them.
 
         :raises TrainerError: the weights of the networks are no longer finite.
         """
@@ -132,12 +131,12 @@ class SoftLearner:
         data.
         """
         settings, network = self._settings, self.network
-        steps = self._store(rollout)
+        decisions = self._store(rollout)
         self._cool()
         if self._total < settings.first_update or not len(self.replay):
             return False
         # A parameter search adds decisions without an update. The gradient steps for them are taken in several updates.
-        for _ in range(int(min(self._owed, CATCH_UP * steps * settings.updates_per_step + 1))):
+        for _ in range(int(min(self._owed, CATCH_UP * decisions * settings.updates_per_decision + 1))):
             self._owed -= 1
             rows = self.replay.sample(settings.batch_size, generator)
             self._step({key: values.to(network.device) for key, values in rows.items()}, generator)
@@ -168,18 +167,22 @@ class SoftLearner:
         if self._base_only is not None:
             self._base_only.remember(rollout)
 
-    def _store(self, rollout: Rollout) -> float:
-        """Store the data of ``rollout`` from which this learner learns, and return the number of their primitive
-        steps.
+    def _store(self, rollout: Rollout) -> int:
+        """Store the decisions of ``rollout`` from which this learner learns, and return their number. The learner of
+        base-only episodes counts each primitive step of the other episodes as a decision.
         """
-        steps = self._store_decisions(rollout)
+        steps, decisions = self._store_decisions(rollout)
         if self._learns_base_only and rollout.primitive:
-            steps += self._store_primitive(rollout.primitive)
+            primitive = self._store_primitive(rollout.primitive)
+            steps, decisions = steps + primitive, decisions + primitive
         self._seen += steps
-        self._owed += steps * self._settings.updates_per_step
-        return steps
+        self._owed += decisions * self._settings.updates_per_decision
+        return decisions
 
-    def _store_decisions(self, rollout: Rollout) -> float:
+    def _store_decisions(self, rollout: Rollout) -> tuple[float, int]:
+        """Store the decisions of ``rollout`` without those of the other kind of episodes. Return the number of their
+        primitive steps, and their number.
+        """
         # An empty entry of a rollout has the duration 0, and discounts nothing.
         lengths = rollout.durations if self.hyperparameters.semi_markov else rollout.durations.clamp(max=1)
         discounts = self._gamma**lengths * (~rollout.terminated)
@@ -196,19 +199,19 @@ class SoftLearner:
         if self._learns_base_only or self._base_only is not None:
             learns = rollout.rows(rollout.observations["base_only"][:-1]).bool().squeeze(-1) == self._learns_base_only
             rows = {key: values[learns] for key, values in rows.items()}
-        returns, steps = rows.pop("returns"), float(rows.pop("durations").sum())
-        if steps:
+        returns, durations = rows.pop("returns"), rows.pop("durations")
+        if len(durations):
             self._add(self.replay.own, rows, returns)
-        return steps
+        return float(durations.sum()), len(durations)
 
-    def _store_primitive(self, steps: Sequence[PrimitiveSteps]) -> float:
+    def _store_primitive(self, steps: Sequence[PrimitiveSteps]) -> int:
         columns = (torch.from_numpy(np.concatenate(column)) for column in zip(*steps, strict=True))
         observations, following, actions, rewards, returns, terminated = columns
         rows = {"actions": actions, "rewards": rewards, "discounts": self._gamma * (~terminated).float()}
         masks = torch.ones(len(rewards), self.network.branches)
         rows |= {"obs": observations, "next obs": following, "action_mask": masks, "next action_mask": masks}
         self._add(self.replay.others, rows, returns)
-        return float(len(rewards))
+        return len(rewards)
 
     def _add(self, replay: Replay, rows: Rows, returns: torch.Tensor) -> None:
         network = self.network

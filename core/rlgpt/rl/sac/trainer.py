@@ -34,7 +34,7 @@ class SAC(PPO):
     :param base_only: smallest share of the training episodes without coded actions in the first half of a training, as
         for :class:`~rlgpt.rl.ppo.PPO`.
     :param learning_rate: step size of the optimiser.
-    :param updates_per_step: number of gradient steps for each primitive step.
+    :param updates_per_decision: number of gradient steps for each decision.
     :param batch_size: number of decisions for each gradient step.
     :param width: number of units of each hidden layer.
     :param temperature: weight of the divergence from the prior of coded actions (the choice of a branch, parameters and
@@ -60,7 +60,7 @@ class SAC(PPO):
         overlap: bool = False,
         base_only: float = 0.5,
         learning_rate: float = 1e-3,
-        updates_per_step: float = 1.0,
+        updates_per_decision: float = 1.0,
         batch_size: int = 128,
         width: int = 128,
         temperature: float = 0.3,
@@ -88,14 +88,14 @@ class SAC(PPO):
         positive = {
             "base_temperature": base_temperature,
             "learning_rate": learning_rate,
-            "updates_per_step": updates_per_step,
+            "updates_per_decision": updates_per_decision,
         }
         for name, value in positive.items():
             if not value > 0:
                 raise ConfigError(f"trainer.{name} is {value}; it must be above 0.")
         self._settings = SACSettings(
             learning_rate=learning_rate,
-            updates_per_step=updates_per_step,
+            updates_per_decision=updates_per_decision,
             batch_size=batch_size,
             width=width,
             temperature=(temperature, final_temperature),
