@@ -94,9 +94,7 @@ def test_resumed_sac_training_restores_its_replay_memories(share: float, tmp_pat
 
 
 @pytest.mark.parametrize("rate", [0.5, 1.0])
-def test_number_of_gradient_steps_is_that_of_decisions_however_long_the_decisions_are(
-    rate: float, tmp_path: Path
-) -> None:
+def test_gradient_steps_depend_on_the_number_of_decisions_not_of_primitive_steps(rate: float, tmp_path: Path) -> None:
     trainer = SAC(first_update=0, updates_per_decision=rate, base_only=0.0, parameter_search=0.0)
     record = trainer.train(
         guided(tmp_path), budget=800, seed=3, folder=tmp_path / "train", hyperparameters=Hyperparameters(num_envs=2)

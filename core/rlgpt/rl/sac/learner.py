@@ -180,8 +180,8 @@ class SoftLearner:
         return decisions
 
     def _store_decisions(self, rollout: Rollout) -> tuple[float, int]:
-        """Store the decisions of ``rollout`` without those of the other kind of episodes. Return the number of their
-        primitive steps, and their number.
+        """Store the decisions of ``rollout`` in the episodes from which this learner learns. Return the number of
+        primitive steps of these decisions, and the number of decisions.
         """
         # An empty entry of a rollout has the duration 0, and discounts nothing.
         lengths = rollout.durations if self.hyperparameters.semi_markov else rollout.durations.clamp(max=1)
