@@ -120,6 +120,20 @@ CASES: Mapping[str, Case] = {
         "the policy observes the trunk, which code does not see: where to turn, walk and chop",
         {"tier": "paper"},
     ),
+    "milk": Case(
+        "minecraft/harvest_milk",
+        "the policy observes the cow, which code does not see: where to turn and walk, and when to use the bucket",
+        {"tier": "paper"},
+        selection_episodes=30,
+        in_suite=False,  # The success of code is below 0.2.
+    ),
+    "wool": Case(
+        "minecraft/harvest_wool",
+        "the policy observes the sheep and the wool on the ground, which code does not see: where to turn and walk",
+        {"tier": "paper"},
+        selection_episodes=30,
+        in_suite=False,  # The success of code is below 0.2.
+    ),
     "fetch_slide": Case(
         "design/fetch_slide",
         "from where and how fast to hit the puck, so that it stops at the goal",

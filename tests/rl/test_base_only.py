@@ -113,6 +113,13 @@ def test_few_episodes_decide_nothing() -> None:
     assert comparison.masks((), 0.9).share == 0.0
 
 
+def test_base_only_episodes_are_clearly_worse_only_if_there_are_enough_of_them() -> None:
+    assert compared([0.0] * FEWEST, [100.0] * WINDOW).is_worse
+    assert not compared([0.0] * (FEWEST - 1), [100.0] * WINDOW).is_worse
+    assert not compared([0.0] * FEWEST, [0.0] * WINDOW).is_worse
+    assert not compared([100.0] * FEWEST, [0.0] * WINDOW).is_worse
+
+
 def test_coded_actions_are_not_masked_at_the_beginning_of_a_training() -> None:
     comparison = compared([100.0] * WINDOW, [0.0] * WINDOW)
     assert not comparison.decide(10, 0.1)

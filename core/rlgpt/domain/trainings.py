@@ -71,7 +71,9 @@ class TrainingRecord(Value):
     :ivar quarantined: names of the coded actions that were quarantined during the training.
     :ivar base_only: the coded actions that the training masked, because episodes without coded actions were better
         (:mod:`rlgpt.rl.base_only`); empty if they were not better, or if the trainer did not compare.
-    :ivar compared: whether the training had base-only episodes, which begin after a parameter search.
+    :ivar compared: whether the policy of the base-only episodes takes part in the selection. It does so if the training
+        had base-only episodes, which begin after a parameter search, and they were not clearly worse than the others at
+        the end of the training.
     :ivar search: the record of the parameter search with which the training began; None if the training began without a
         search.
     """

@@ -217,6 +217,12 @@ class BaseOnly:
         self.since = spent if decided else self.since
         return decided
 
+    @property
+    def is_worse(self) -> bool:
+        """Whether the newest base-only episodes are worse than the others with the probability ``CONFIDENCE``."""
+        enough = min(len(self._base_only), len(self._others)) >= FEWEST
+        return enough and _better(*_comparable(self._others, self._base_only)) >= CONFIDENCE
+
     def masks(self, names: Iterable[str], progress: float) -> Masks:
         """The masks of the next episodes.
 

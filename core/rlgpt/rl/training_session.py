@@ -184,7 +184,7 @@ class TrainingSession:
             verdicts=stats.verdicts,
             quarantined=self._quarantined,
             base_only=self.spec.setup.coded_actions if self._base_only.since is not None else (),
-            compared=self._is_comparing,
+            compared=self._is_comparing and not self._base_only.is_worse,
             search=None if self._search is None else self._search.record(self.learner.network.layout),
         )
 
