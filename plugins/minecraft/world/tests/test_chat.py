@@ -109,6 +109,19 @@ def test_command_summon_knows_every_mob_that_minedojo_counts(sim: Sim, name: str
     assert name in ENTITIES
 
 
+def test_command_summon_replaces_the_farthest_mob_in_a_world_without_room(sim: Sim) -> None:
+    mobs = sim.world.mobs
+    for number in range(len(mobs)):
+        sim.chat(f"/summon pig ~{1 + number % 9} ~ ~{number // 9}")
+    assert (mobs["kind"] > 0).all()
+    ids, away = mobs["id"].copy(), np.hypot(mobs["x"] - sim.world.player["x"], mobs["z"] - sim.world.player["z"])
+    sim.chat("/summon cow ~1 ~ ~")
+    (changed,) = np.flatnonzero(mobs["id"] != ids)
+    assert away[changed] == away.max()
+    assert mobs["kind"][changed] == MOB["cow"]
+    assert (mobs["kind"] > 0).all()
+
+
 def test_command_summon_places_the_mob_at_the_coordinates(sim: Sim) -> None:
     x, y, z = position(sim)
     sim.chat("/summon cow ~3 ~1 ~-2")

@@ -13,6 +13,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
+import numpy as np
+
 from voxeldojo.command import slot_name
 from voxeldojo.errors import UnknownNameError, VoxelDojoError
 from voxeldojo.footing import can_stand
@@ -236,8 +238,17 @@ def _summon(world: World, words: Sequence[str]) -> None:
     x, y, z = _coordinates(words[1:4], _player_place(world)) if len(words) > 1 else _player_place(world)
     _inside(x, y, z)
     ensure(world, int(x), int(z), 1)
-    if summon(world, kind, x, y, z) < 0:
-        raise ValueError("the world already has the maximal number of mobs")
+    while summon(world, kind, x, y, z) < 0:
+        _remove_farthest(world)
+
+
+def _remove_farthest(world: World) -> None:
+    """Remove the mob that is farthest from the player: a command must succeed in a world that has no room for another
+    mob, because the game has no such limit.
+    """
+    px, _, pz = _player_place(world)
+    distances = np.hypot(world.mobs["x"] - px, world.mobs["z"] - pz)
+    world.mobs["kind"][np.argmax(np.where(world.mobs["kind"] > 0, distances, -1.0))] = 0
 
 
 def _time(world: World, words: Sequence[str]) -> None:
