@@ -71,9 +71,9 @@ DEMO_RUNS := runs/demo/$(shell date +%Y-%m-%d-%H%M%S)
 
 # Exit status 3 means that a run ended early without an error, for example at the end of its recording. Its figures are
 # valid.
-demo: setup ## compare RL-GPT, pure code and pure RL on the task of experiment=wet_road, three seeds each; no key needed
-	$(BIN)/rlgpt train -m -j 2 experiment=wet_road agents=slow_fast_critic,rl_only,code_only \
-	  'seed=range(3)' hydra.sweep.dir=$(DEMO_RUNS) || test $$? -eq 3
+demo: setup ## compare RL-GPT, pure code and pure RL on the task of experiment=milk, two seeds each; no key needed
+	$(BIN)/rlgpt train -m -j 2 experiment=milk agents=slow_fast_critic,rl_only,code_only \
+	  'seed=range(2)' hydra.sweep.dir=$(DEMO_RUNS) || test $$? -eq 3
 	$(BIN)/rlgpt report $(DEMO_RUNS)
 
 bench: setup ## measure the overhead and the sandbox (30 minutes)

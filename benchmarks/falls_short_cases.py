@@ -120,19 +120,30 @@ CASES: Mapping[str, Case] = {
         "the policy observes the trunk, which code does not see: where to turn, walk and chop",
         {"tier": "paper"},
     ),
+    "log": Case(
+        "minecraft/harvest_log",
+        "the policy observes the trunk, which code does not see: where to turn and walk, and how to aim",
+        {"tier": "paper"},
+        selection_episodes=30,
+    ),
+    "sand": Case(
+        "minecraft/harvest_sand",
+        "the policy observes the sand, which code does not see: where to turn, walk and dig",
+        {"tier": "paper"},
+        selection_episodes=30,
+    ),
     "milk": Case(
         "minecraft/harvest_milk",
         "the policy observes the cow, which code does not see: where to turn and walk, and when to use the bucket",
         {"tier": "paper"},
         selection_episodes=30,
-        in_suite=False,  # The success of code is below 0.2.
     ),
     "wool": Case(
         "minecraft/harvest_wool",
         "the policy observes the sheep and the wool on the ground, which code does not see: where to turn and walk",
         {"tier": "paper"},
         selection_episodes=30,
-        in_suite=False,  # The success of code is below 0.2.
+        in_suite=False,  # The calibration is below 0.2.
     ),
     "fetch_slide": Case(
         "design/fetch_slide",
