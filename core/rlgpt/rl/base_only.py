@@ -220,8 +220,7 @@ class BaseOnly:
     @property
     def is_worse(self) -> bool:
         """Whether the newest base-only episodes are worse than the others with the probability ``CONFIDENCE``."""
-        enough = min(len(self._base_only), len(self._others)) >= FEWEST
-        return enough and _better(*_comparable(self._others, self._base_only)) >= CONFIDENCE
+        return _compared(self._others, self._base_only) >= CONFIDENCE
 
     def masks(self, names: Iterable[str], progress: float) -> Masks:
         """The masks of the next episodes.
@@ -234,8 +233,7 @@ class BaseOnly:
 
     def _better(self) -> float:
         """The probability that base-only episodes are better than the others; 0 if there are few of them."""
-        enough = min(len(self._base_only), len(self._others)) >= FEWEST
-        return _better(*_comparable(self._base_only, self._others)) if enough else 0.0
+        return _compared(self._base_only, self._others)
 
     def _share(self, progress: float) -> float:
         if self.since is not None:
@@ -245,6 +243,11 @@ class BaseOnly:
         rising = _better(later, earlier) if 2 * half >= FEWEST else 0.0
         least = self._floor if progress < 0.5 or rising > 0.5 else 0.0
         return max(least, RISING_SHARE if rising >= RISING else 0.0, min(MOST, self._better()))
+
+
+def _compared(ours: Sequence[tuple[float, float]], theirs: Sequence[tuple[float, float]]) -> float:
+    """The probability that the episodes ``ours`` are better than ``theirs``; 0 if there are few of either kind."""
+    return _better(*_comparable(ours, theirs)) if min(len(ours), len(theirs)) >= FEWEST else 0.0
 
 
 def _comparable(

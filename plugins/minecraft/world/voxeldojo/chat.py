@@ -243,8 +243,8 @@ def _summon(world: World, words: Sequence[str]) -> None:
 
 
 def _remove_farthest(world: World) -> None:
-    """Remove the mob that is farthest from the player: a command must succeed in a world that has no room for another
-    mob, because the game has no such limit.
+    """Remove the mob that is farthest from the player. The game has no limit on the number of mobs, so ``/summon`` must
+    succeed in a full world, too.
     """
     px, _, pz = _player_place(world)
     distances = np.hypot(world.mobs["x"] - px, world.mobs["z"] - pz)
