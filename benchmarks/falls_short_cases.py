@@ -145,6 +145,18 @@ CASES: Mapping[str, Case] = {
         selection_episodes=30,
         in_suite=False,  # The calibration is below 0.2.
     ),
+    "adroit_door": Case(
+        "design/adroit_door",
+        "where to hook the handle, how far to press it, and when to pull, for each place of the door",
+        selection_episodes=30,
+        in_suite=False,
+    ),
+    "adroit_hammer": Case(
+        "design/adroit_hammer",
+        "how to grasp the hammer, and where and how hard to strike, for each height of the nail",
+        selection_episodes=30,
+        in_suite=False,
+    ),
     "fetch_slide": Case(
         "design/fetch_slide",
         "from where and how fast to hit the puck, so that it stops at the goal",

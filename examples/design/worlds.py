@@ -1,4 +1,4 @@
-"""Six environments without a plugin, with descriptions such as users of ``rlgpt.design()`` write.
+"""Eight environments without a plugin, with descriptions such as users of ``rlgpt.design()`` write.
 
     python examples/design/worlds.py doorkey --llm openai/gpt-5 --folder runs/doorkey
     python examples/design/worlds.py doorkey --llm examples/design/transcripts/doorkey/0.jsonl
@@ -120,10 +120,24 @@ def metaworld_drawer(render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
 
 def fetch_slide(render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
     """Make Gymnasium-Robotics' FetchSlide, with minus the distance from the puck to the goal as the dense reward."""
+    return _robotics("FetchSlideDense-v4", render_mode)
+
+
+def adroit_door(render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
+    """Make Gymnasium-Robotics' AdroitHandDoor: a hand turns the latch of a door and opens the door."""
+    return _robotics("AdroitHandDoor-v1", render_mode)
+
+
+def adroit_hammer(render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
+    """Make Gymnasium-Robotics' AdroitHandHammer: a hand picks up a hammer and drives a nail into a board."""
+    return _robotics("AdroitHandHammer-v1", render_mode)
+
+
+def _robotics(name: str, render_mode: str | None) -> gymnasium.Env[Any, Any]:
     import gymnasium_robotics
 
     gymnasium.register_envs(gymnasium_robotics)
-    return gymnasium.make("FetchSlideDense-v4", render_mode=render_mode)
+    return gymnasium.make(name, render_mode=render_mode)
 
 
 WORLDS = {
@@ -194,6 +208,12 @@ WORLDS = {
         success="is_success at the end",
         budget=200_000,
         settings={"selection_episodes": 30},
+    ),
+    "adroit_door": World(
+        adroit_door, "Turn the latch with the handle and pull the door open.", success="success ever", budget=200_000
+    ),
+    "adroit_hammer": World(
+        adroit_hammer, "Pick up the hammer and drive the nail into the board.", success="success ever", budget=200_000
     ),
     "breakout": World(
         breakout,

@@ -1,4 +1,4 @@
-"""The five environments of examples/design work with the whole loop. The first request of each contains the whole
+"""The environments of examples/design work with the whole loop. The first request of each contains the whole
 description."""
 
 import io
@@ -19,7 +19,14 @@ from rlgpt.runs import Run
 from words import speaker, text
 from worlds import WORLDS
 
-NEEDS = {"doorkey": "minigrid", "lunar_lander": "Box2D", "fetch_slide": "gymnasium_robotics", "breakout": "ale_py"}
+NEEDS = {
+    "doorkey": "minigrid",
+    "lunar_lander": "Box2D",
+    "fetch_slide": "gymnasium_robotics",
+    "adroit_door": "gymnasium_robotics",
+    "adroit_hammer": "gymnasium_robotics",
+    "breakout": "ale_py",
+}
 TELLS = {
     "doorkey": """
         one of 'left', 'right', 'forward', 'pickup'
@@ -43,6 +50,14 @@ TELLS = {
         no effect: the fingers are locked
         position of the puck minus that of the gripper, m
         50 primitive steps""",
+    "adroit_door": """
+        28 numbers from -1 to 1
+        200 primitive steps
+        palm minus handle""",
+    "adroit_hammer": """
+        26 numbers from -1 to 1
+        200 primitive steps
+        absorbs up to 15 N""",
     "breakout": """
         'noop', 'fire', 'right', 'left'
         in pixels from the top left of 84 x 84
