@@ -122,6 +122,13 @@ def test_policy_with_code_is_kept_if_it_is_as_good(share: float, tmp_path: Path)
     assert ("base_only" in {e.mode for e in best.rivals}) == (share > 0)
 
 
+def test_policy_only_draws_samples_if_there_are_few_steps_to_judge_it(tmp_path: Path) -> None:
+    settings = ONCE.model_copy(update={"judging": 0.1})
+    (best,) = run(context(tmp_path, Paired(WALK, WALK, share=0.0), settings=settings)).history
+    assert {e.mode for e in best.evaluations} == {"code", "sampled"}
+    assert best.kept.mode == "sampled"
+
+
 def test_iteration_of_an_earlier_version_masks_what_its_training_masked(finished: tuple[Path, Result]) -> None:
     (best,) = finished[1].history
     stored = json.loads(best.model_dump_json())

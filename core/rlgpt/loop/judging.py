@@ -25,6 +25,11 @@ from rlgpt.rl.play import Acting
 JUDGES = 4
 """Maximal number of judges of a race: of the policy, of the policy without code, of code and of tuned code."""
 
+SCARCE = 5
+"""If the steps allow fewer episodes of each candidate of a race, the policy is judged only in the mode ``sampled``, in
+which it has acted in its training.
+"""
+
 REMAINING = "remaining"
 """Folder of the stages with the episodes of code that the first evaluation left out."""
 
@@ -135,7 +140,9 @@ class Judging:
         judged = replace(spec, quarantined=masked)
         ctx.observer.stage("select", episodes=ctx.settings.selection_episodes)
         policy = ctx.policy(judged, len(self.history), trained=training is not None)
-        modes = ctx.settings.modes(trained=training is not None)
+        modes, steps = ctx.settings.modes(trained=training is not None), self._judging_left(here)
+        if code is not None and steps < SCARCE * len(modes) * code.primitive_steps / len(code.episodes):
+            modes = ("sampled",)
         wanted, more = ctx.settings.selection_episodes, ctx.settings.confirmation_episodes if code is not None else 0
         with contextlib.ExitStack() as judges:
             judge = judges.enter_context(self._judge(judged, "selection"))
@@ -153,8 +160,16 @@ class Judging:
                 if (tuned := _tuned(spec, training)) is not None:
                     tuned_judge = judges.enter_context(self._code_judge(tuned, "selection"))
                     players[TUNED] = (tuned_judge, self._by_code(tuned.actions, "tuned"))
-            seeds, steps = ctx.seeds.selection(wanted + more), self._judging_left(here)
-            race = Selection(players, seeds, code=code, least=wanted, steps=steps, traces=ctx.settings.traces)
+            seeds = ctx.seeds.selection(wanted + more)
+            race = Selection(
+                players,
+                seeds,
+                code=code,
+                least=wanted,
+                steps=steps,
+                longest=ctx.allotment.limit,
+                traces=ctx.settings.traces,
+            )
             name = f"{self._folder}/race/{{}}".format
             race.run(lambda n: ctx.run.stage(name(n), Block), lambda n, block: ctx.run.rewrite(name(n), block))
         ctx.observer.finished("select", **outcome(race.policy))

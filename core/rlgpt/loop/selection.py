@@ -40,8 +40,9 @@ class Selection:
         search found values.
     :param seeds: all seeds that may be played, in order.
     :param code: the episodes of code that were played before the race; None if there is no code.
-    :param steps: maximal number of primitive steps of the race. A seed with which the race would exceed ``steps`` is
-        not played, unless it is the first seed.
+    :param steps: maximal number of primitive steps of the race. A seed with which the race would probably exceed
+        ``steps``, and an episode with which it could exceed ``steps``, are not played, unless it is the first seed.
+    :param longest: maximal number of primitive steps of an episode.
     """
 
     def __init__(
@@ -52,10 +53,11 @@ class Selection:
         code: Evaluation | None,
         least: int,
         steps: int,
+        longest: int,
         traces: int,
     ) -> None:
         self._players, self._seeds, self._least = players, seeds, least
-        self._steps, self._traces, self._taken = steps, traces, 0
+        self._steps, self._longest, self._traces, self._taken = steps, longest, traces, 0
         self._parts: dict[str, list[Evaluation]] = {name: [] for name in players}
         if code is not None:
             self._parts[CODE].append(code)
@@ -126,6 +128,9 @@ class Selection:
             if not self._goes_on(index, waiting):
                 break
             for name in waiting:
+                if index and self._taken + self._longest > self._steps:
+                    self.cut_short = True
+                    break
                 judge, acting = self._players[name]
                 part = judge.play(acting, (self._seeds[index],))
                 played.setdefault(name, []).append(part)
@@ -150,10 +155,10 @@ class Selection:
 
     def _goes_on(self, index: int, waiting: Sequence[str]) -> bool:
         decided = len(self._race.open) == 1 and index >= self._least
-        if decided or self._race.open == (CODE,):
+        if self.cut_short or decided or self._race.open == (CODE,):
             return False
-        each = sum(self._steps_each(name) for name in waiting) if index else 0
-        self.cut_short = index > 0 and self._taken + each > self._steps
+        expected = max(self._longest, sum(self._steps_each(name) for name in waiting))
+        self.cut_short = index > 0 and self._taken + expected > self._steps
         return not self.cut_short
 
     def _best_mode(self, evaluations: Mapping[str, Evaluation] | None = None) -> str:
