@@ -17,6 +17,7 @@ from typing import Any
 import gymnasium
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples" / "design"
+RECORDINGS = Path(__file__).resolve().parent / "recordings" / "falls_short"
 sys.path.insert(0, str(EXAMPLES))
 
 
@@ -28,6 +29,8 @@ class Case:
     :ivar settings: the settings of the task that differ from its defaults.
     :ivar adds: a text that says what learning could improve on code.
     :ivar horizon: the maximal number of steps of an episode; 0 means the horizon of the plugin's task.
+    :ivar recordings: the folder in ``recordings/falls_short`` with the recordings of a task whose horizon is not that
+        of the plugin; an empty text means the recordings of the plugin.
     :ivar selection_episodes: the number of episodes in each evaluation of code or policy; 0 means the default number of
         a run.
     :ivar first_seed: the first of the task's five seeds. No other benchmark or calibration has used these seeds.
@@ -38,6 +41,7 @@ class Case:
     adds: str
     settings: Mapping[str, Any] = field(default_factory=dict)
     horizon: int = 0
+    recordings: str = ""
     selection_episodes: int = 0
     first_seed: int = 20
     in_suite: bool = True
@@ -57,7 +61,8 @@ class Case:
         task = with_settings(task, self.settings)
         if self.horizon:
             task = task.model_copy(update={"horizon": self.horizon})
-        return plugin, task, plugin.name, recordings(plugin, task)
+        found = sorted((RECORDINGS / self.recordings).glob("*.jsonl")) if self.recordings else recordings(plugin, task)
+        return plugin, task, plugin.name, tuple(found)
 
 
 def windy_lander(render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
@@ -154,6 +159,7 @@ CASES: Mapping[str, Case] = {
         "as in wool, with more time",
         {"tier": "paper"},
         horizon=500,
+        recordings="wool_500",
         selection_episodes=30,
         in_suite=False,
     ),
