@@ -154,12 +154,12 @@ CASES: Mapping[str, Case] = {
         selection_episodes=30,
         in_suite=False,  # The calibration is below 0.2.
     ),
-    "wool_500": Case(
+    "wool_1000": Case(
         "minecraft/harvest_wool",
         "as in wool, with more time",
         {"tier": "paper"},
-        horizon=500,
-        recordings="wool_500",
+        horizon=1000,
+        recordings="wool_1000",
         selection_episodes=30,
         in_suite=False,
     ),
