@@ -109,7 +109,8 @@ def main() -> int:
                     continue
                 figures = measure(name, row, recording, arguments.episodes)
                 result = {"task": name, "row": row, "recording": recording, "episodes": arguments.episodes, **figures}
-                result |= {"settings": dict(case.settings), "commit": commit()}
+                horizon = {"horizon": case.horizon} if case.horizon else {}
+                result |= {"settings": {**case.settings, **horizon}, "commit": commit()}
                 with RESULTS.open("a") as out:
                     out.write(f"{json.dumps(result)}\n")
                 print(json.dumps(result), flush=True)

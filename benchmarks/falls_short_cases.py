@@ -163,6 +163,15 @@ CASES: Mapping[str, Case] = {
         selection_episodes=30,
         in_suite=False,
     ),
+    "seeds": Case(
+        "minecraft/harvest_1_wheat_seeds",
+        "the policy observes the grass, which code does not see: where to turn and walk, and how to aim",
+        {"tier": "paper"},
+        horizon=300,
+        recordings="seeds",
+        selection_episodes=30,
+        in_suite=False,
+    ),
     "adroit_door": Case(
         "design/adroit_door",
         "where to hook the handle, how far to press it, and when to pull, for each place of the door",
