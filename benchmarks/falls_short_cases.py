@@ -161,7 +161,6 @@ CASES: Mapping[str, Case] = {
         horizon=1000,
         recordings="wool_1000",
         selection_episodes=30,
-        in_suite=False,
     ),
     "seeds": Case(
         "minecraft/harvest_1_wheat_seeds",
@@ -170,19 +169,11 @@ CASES: Mapping[str, Case] = {
         horizon=300,
         recordings="seeds",
         selection_episodes=30,
-        in_suite=False,
     ),
     "adroit_door": Case(
         "design/adroit_door",
         "where to hook the handle, how far to press it, and when to pull, for each place of the door",
         selection_episodes=30,
-        in_suite=False,
-    ),
-    "adroit_hammer": Case(
-        "design/adroit_hammer",
-        "how to grasp the hammer, and where and how hard to strike, for each height of the nail",
-        selection_episodes=30,
-        in_suite=False,
     ),
     "fetch_slide": Case(
         "design/fetch_slide",

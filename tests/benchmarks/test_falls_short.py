@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from rlgpt.agents.brief import make_brief
+from rlgpt.llm.transcript import Transcript
+from rlgpt.testing.contract.recordings import fingerprints, kind_of
 
 
 @pytest.fixture
@@ -34,3 +37,13 @@ def test_case_of_the_falls_short_suite_finds_its_plugin_and_changes_the_task_set
     assert [path.stem for path in recordings] == ["0", "1", "2"], "not the recording of one agent"
     assert (plugin.name, factory) == ("mujoco_car", "mujoco_car")
     assert task.settings["sensor_delay"] == suite.CASES["slippery_road"].settings["sensor_delay"]
+
+
+@pytest.mark.parametrize("name", ["wool_1000", "seeds"])
+def test_recordings_of_a_case_with_its_own_horizon_match_the_current_prompts(suite: Any, name: str) -> None:
+    case = suite.CASES[name]
+    plugin, task, _, recordings = case.find()
+    assert (task.horizon, len(recordings)) == (case.horizon, 3)
+    now = fingerprints(plugin, make_brief(plugin, task))
+    entries = [entry for path in recordings for entry in Transcript.read(path).entries]
+    assert {kind_of(e.key) for e in entries if now.get(kind_of(e.key)) != e.fingerprint} == set()
