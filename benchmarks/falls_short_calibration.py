@@ -80,7 +80,7 @@ def print_table() -> None:
         if not rows["code"]:
             continue
         by_row = {row: [r["success"] for r in found] for row, found in rows.items()}
-        settings = ", ".join(f"{k}={v}" for k, v in case.settings.items())
+        settings = ", ".join(f"{k}={v}" for k, v in case.differences.items())
         print(
             f"| {name} | `{case.task}` {settings} | {', '.join(f'{s:.2f}' for s in by_row['code'])} "
             f"| **{mean(by_row['code']):.2f}** | {_means(by_row['untrained'])} | {_means(by_row['primitives'])} |"
@@ -109,8 +109,7 @@ def main() -> int:
                     continue
                 figures = measure(name, row, recording, arguments.episodes)
                 result = {"task": name, "row": row, "recording": recording, "episodes": arguments.episodes, **figures}
-                horizon = {"horizon": case.horizon} if case.horizon else {}
-                result |= {"settings": {**case.settings, **horizon}, "commit": commit()}
+                result |= {"settings": case.differences, "commit": commit()}
                 with RESULTS.open("a") as out:
                     out.write(f"{json.dumps(result)}\n")
                 print(json.dumps(result), flush=True)

@@ -28,9 +28,8 @@ class Case:
     :ivar task: the id of a plugin's task, or ``design/NAME`` for an environment without a plugin.
     :ivar settings: the settings of the task that differ from its defaults.
     :ivar adds: a text that says what learning could improve on code.
-    :ivar horizon: the maximal number of steps of an episode; 0 means the horizon of the plugin's task.
-    :ivar recordings: the folder in ``recordings/falls_short`` with the recordings of a task whose horizon is not that
-        of the plugin; an empty text means the recordings of the plugin.
+    :ivar horizon: the maximal number of steps of an episode; 0 means the horizon of the plugin's task. The recordings
+        of a task with another horizon are in ``recordings/falls_short/TASK,horizon=N``.
     :ivar selection_episodes: the number of episodes in each evaluation of code or policy; 0 means the default number of
         a run.
     :ivar first_seed: the first of the task's five seeds. No other benchmark or calibration has used these seeds.
@@ -41,7 +40,6 @@ class Case:
     adds: str
     settings: Mapping[str, Any] = field(default_factory=dict)
     horizon: int = 0
-    recordings: str = ""
     selection_episodes: int = 0
     first_seed: int = 20
     in_suite: bool = True
@@ -59,10 +57,16 @@ class Case:
 
         plugin, task = PluginManager().task(self.task)
         task = with_settings(task, self.settings)
-        if self.horizon:
-            task = task.model_copy(update={"horizon": self.horizon})
-        found = sorted((RECORDINGS / self.recordings).glob("*.jsonl")) if self.recordings else recordings(plugin, task)
+        if not self.horizon:
+            return plugin, task, plugin.name, recordings(plugin, task)
+        task = task.model_copy(update={"horizon": self.horizon})
+        found = sorted((RECORDINGS / f"{name},horizon={self.horizon}").glob("*.jsonl"))
         return plugin, task, plugin.name, tuple(found)
+
+    @property
+    def differences(self) -> dict[str, Any]:
+        """The settings of the task, and the horizon, that differ from those of the plugin's task."""
+        return {**self.settings, **({"horizon": self.horizon} if self.horizon else {})}
 
 
 def windy_lander(render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
@@ -159,7 +163,6 @@ CASES: Mapping[str, Case] = {
         "as in wool, with more time",
         {"tier": "paper"},
         horizon=1000,
-        recordings="wool_1000",
         selection_episodes=30,
     ),
     "seeds": Case(
@@ -167,12 +170,6 @@ CASES: Mapping[str, Case] = {
         "the policy observes the grass, which code does not see: where to turn and walk, and how to aim",
         {"tier": "paper"},
         horizon=300,
-        recordings="seeds",
-        selection_episodes=30,
-    ),
-    "adroit_door": Case(
-        "design/adroit_door",
-        "where to hook the handle, how far to press it, and when to pull, for each place of the door",
         selection_episodes=30,
     ),
     "fetch_slide": Case(

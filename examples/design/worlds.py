@@ -209,11 +209,9 @@ WORLDS = {
         budget=200_000,
         settings={"selection_episodes": 30},
     ),
-    "adroit_door": World(
-        adroit_door, "Turn the latch with the handle and pull the door open.", success="success ever", budget=200_000
-    ),
+    "adroit_door": World(adroit_door, "Turn the latch with the handle and pull the door open.", success="success ever"),
     "adroit_hammer": World(
-        adroit_hammer, "Pick up the hammer and drive the nail into the board.", success="success ever", budget=200_000
+        adroit_hammer, "Pick up the hammer and drive the nail into the board.", success="success ever"
     ),
     "breakout": World(
         breakout,

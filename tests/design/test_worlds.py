@@ -53,11 +53,11 @@ TELLS = {
     "adroit_door": """
         28 numbers from -1 to 1
         200 primitive steps
-        palm minus handle""",
+        palm minus this point""",
     "adroit_hammer": """
         26 numbers from -1 to 1
         200 primitive steps
-        absorbs up to 15 N""",
+        dry friction (2.5 N)""",
     "breakout": """
         'noop', 'fire', 'right', 'left'
         in pixels from the top left of 84 x 84

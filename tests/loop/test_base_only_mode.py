@@ -122,7 +122,7 @@ def test_policy_with_code_is_kept_if_it_is_as_good(share: float, tmp_path: Path)
     assert ("base_only" in {e.mode for e in best.rivals}) == (share > 0)
 
 
-def test_policy_only_draws_samples_if_there_are_few_steps_to_judge_it(tmp_path: Path) -> None:
+def test_policy_plays_only_in_the_mode_sampled_if_there_are_few_steps_to_judge_it(tmp_path: Path) -> None:
     settings = ONCE.model_copy(update={"judging": 0.1})
     (best,) = run(context(tmp_path, Paired(WALK, WALK, share=0.0), settings=settings)).history
     assert {e.mode for e in best.evaluations} == {"code", "sampled"}

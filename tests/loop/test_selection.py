@@ -19,17 +19,15 @@ OUTCOMES = st.lists(st.booleans(), min_size=MOST, max_size=MOST)
 
 
 class Known:
-    """A candidate whose results are given for each seed. An episode takes ten steps, or the given number for its
-    seed.
-    """
+    """A candidate whose results are given for each seed. An episode takes ``length`` steps."""
 
-    def __init__(self, mode: Any, wins: Sequence[bool], lengths: Sequence[int] = (10,) * MOST) -> None:
-        self.mode, self.wins, self.played, self.lengths = mode, wins, list[int](), lengths
+    def __init__(self, mode: Any, wins: Sequence[bool], length: int = 10) -> None:
+        self.mode, self.wins, self.played, self.length = mode, wins, list[int](), length
 
     def play(self, acting: Any, seeds: Sequence[int]) -> Evaluation:
         self.played += seeds
         episodes = tuple(
-            Episode(seed=s, success=self.wins[s], total_reward=0, primitive_steps=self.lengths[s], decisions=1)
+            Episode(seed=s, success=self.wins[s], total_reward=0, primitive_steps=self.length, decisions=1)
             for s in seeds
         )
         return Evaluation(mode=self.mode, episodes=episodes)
@@ -41,16 +39,16 @@ def select(
     *,
     steps: int = 10**6,
     stop: int = 99,
-    lengths: Sequence[int] = (10,) * MOST,
+    lengths: Sequence[int] = (10, 10, 10, 10),
 ) -> tuple[Selection, dict[str, Known]]:
     """Run a selection in which code has already played ten episodes. A kill happens before the storing of block
     ``stop``.
     """
     blocks = {} if blocks is None else blocks
-    judges = {name: Known(name, w, lengths) for name, w in wins.items()}
+    judges = {name: Known(name, w, length) for (name, w), length in zip(wins.items(), lengths, strict=False)}
     first = judges[CODE].play(None, range(10)) if CODE in wins else None
     players: Any = {name: (judge, SimpleNamespace(sharpness=1.0)) for name, judge in judges.items()}
-    race = Selection(players, range(MOST), code=first, least=10, steps=steps, longest=max(lengths), traces=0)
+    race = Selection(players, range(MOST), code=first, least=10, steps=steps, traces=0)
 
     def store(number: int, block: Block) -> None:
         if number == stop:
@@ -75,14 +73,18 @@ def test_selection_plays_each_seed_once_and_keeps_the_best(a: list[bool], b: lis
         assert all(len(r.episodes) <= 10 for r in race.rivals)
 
 
-@given(OUTCOMES, OUTCOMES, OUTCOMES, st.lists(st.integers(1, 50), min_size=MOST, max_size=MOST), st.integers(0, 2000))
-def test_selection_after_its_first_seed_does_not_exceed_its_steps(
+LENGTHS = st.lists(st.integers(1, 50), min_size=3, max_size=3)
+
+
+@given(OUTCOMES, OUTCOMES, OUTCOMES, LENGTHS, st.integers(0, 3000))
+def test_race_takes_at_most_its_steps_after_its_first_seed_and_stops_only_if_few_are_left(
     a: list[bool], b: list[bool], c: list[bool], lengths: list[int], steps: int
 ) -> None:
-    _, judges = select({"sampled": a, TUNED: b, CODE: c}, steps=steps, lengths=lengths)
-    taken = sum(lengths[s] for name in ("sampled", TUNED) for s in judges[name].played)
-    taken += sum(lengths[s] for s in judges[CODE].played[10:])
-    assert taken <= max(steps, 2 * lengths[0])
+    race, judges = select({"sampled": a, TUNED: b, CODE: c}, steps=steps, lengths=lengths)
+    policy, tuned, code = (len(judges[name].played) for name in ("sampled", TUNED, CODE))
+    taken = policy * lengths[0] + tuned * lengths[1] + (code - 10) * lengths[2]
+    assert taken <= max(steps, lengths[0] + lengths[1])
+    assert not race.cut_short or steps - taken < sum(lengths)
 
 
 @given(OUTCOMES, OUTCOMES, OUTCOMES, OUTCOMES)

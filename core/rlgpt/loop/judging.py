@@ -26,8 +26,9 @@ JUDGES = 4
 """Maximal number of judges of a race: of the policy, of the policy without code, of code and of tuned code."""
 
 SCARCE = 5
-"""If the steps allow fewer episodes of each candidate of a race, the policy is judged only in the mode ``sampled``, in
-which it has acted in its training.
+"""If the steps of a race with code allow fewer episodes of each mode of the policy, its only mode is ``sampled``, in
+which it has acted in its training. The number of episodes is estimated by the mean length of code's episodes; the
+candidates ``tuned`` and ``base_only`` do not count, and take part in the race in any case.
 """
 
 REMAINING = "remaining"
@@ -161,15 +162,7 @@ class Judging:
                     tuned_judge = judges.enter_context(self._code_judge(tuned, "selection"))
                     players[TUNED] = (tuned_judge, self._by_code(tuned.actions, "tuned"))
             seeds = ctx.seeds.selection(wanted + more)
-            race = Selection(
-                players,
-                seeds,
-                code=code,
-                least=wanted,
-                steps=steps,
-                longest=ctx.allotment.limit,
-                traces=ctx.settings.traces,
-            )
+            race = Selection(players, seeds, code=code, least=wanted, steps=steps, traces=ctx.settings.traces)
             name = f"{self._folder}/race/{{}}".format
             race.run(lambda n: ctx.run.stage(name(n), Block), lambda n, block: ctx.run.rewrite(name(n), block))
         ctx.observer.finished("select", **outcome(race.policy))

@@ -40,9 +40,9 @@ class Selection:
         search found values.
     :param seeds: all seeds that may be played, in order.
     :param code: the episodes of code that were played before the race; None if there is no code.
-    :param steps: maximal number of primitive steps of the race. A seed with which the race would probably exceed
-        ``steps``, and an episode with which it could exceed ``steps``, are not played, unless it is the first seed.
-    :param longest: maximal number of primitive steps of an episode.
+    :param steps: maximal number of primitive steps of the race. After the first seed, a seed is played only if
+        ``steps`` suffice for an episode of each waiting candidate that is as long as the candidate's longest episode so
+        far. The race exceeds ``steps`` only if a later episode is longer.
     """
 
     def __init__(
@@ -53,11 +53,10 @@ class Selection:
         code: Evaluation | None,
         least: int,
         steps: int,
-        longest: int,
         traces: int,
     ) -> None:
         self._players, self._seeds, self._least = players, seeds, least
-        self._steps, self._longest, self._traces, self._taken = steps, longest, traces, 0
+        self._steps, self._traces, self._taken = steps, traces, 0
         self._parts: dict[str, list[Evaluation]] = {name: [] for name in players}
         if code is not None:
             self._parts[CODE].append(code)
@@ -128,9 +127,6 @@ class Selection:
             if not self._goes_on(index, waiting):
                 break
             for name in waiting:
-                if index and self._taken + self._longest > self._steps:
-                    self.cut_short = True
-                    break
                 judge, acting = self._players[name]
                 part = judge.play(acting, (self._seeds[index],))
                 played.setdefault(name, []).append(part)
@@ -155,20 +151,18 @@ class Selection:
 
     def _goes_on(self, index: int, waiting: Sequence[str]) -> bool:
         decided = len(self._race.open) == 1 and index >= self._least
-        if self.cut_short or decided or self._race.open == (CODE,):
+        if decided or self._race.open == (CODE,):
             return False
-        expected = max(self._longest, sum(self._steps_each(name) for name in waiting))
-        self.cut_short = index > 0 and self._taken + expected > self._steps
+        self.cut_short = index > 0 and self._taken + sum(map(self._longest, waiting)) > self._steps
         return not self.cut_short
 
     def _best_mode(self, evaluations: Mapping[str, Evaluation] | None = None) -> str:
         of = evaluations or {name: self._of(name) for name in self._modes}
         return max([n for n in self._modes if n in self._race.open] or self._modes, key=lambda name: of[name].rank)
 
-    def _steps_each(self, name: str) -> float:
-        """Mean length of a candidate's episodes so far, in primitive steps."""
-        parts = self._parts[name]
-        return sum(p.primitive_steps for p in parts) / max(1, sum(len(p.episodes) for p in parts))
+    def _longest(self, name: str) -> int:
+        """Number of primitive steps of a candidate's longest episode so far."""
+        return max((e.primitive_steps for part in self._parts[name] for e in part.episodes), default=0)
 
     def _of(self, name: str) -> Evaluation:
         return together(self._parts[name], self._traces)
