@@ -165,6 +165,13 @@ CASES: Mapping[str, Case] = {
         horizon=1000,
         selection_episodes=30,
     ),
+    "stick": Case(
+        "minecraft/harvest_1_stick_forest",
+        "the policy observes the trunk, which code does not see: where to turn and walk, how to aim, and when to craft",
+        {"tier": "paper"},
+        horizon=500,
+        selection_episodes=30,
+    ),
     "seeds": Case(
         "minecraft/harvest_1_wheat_seeds",
         "the policy observes the grass, which code does not see: where to turn and walk, and how to aim",
