@@ -39,7 +39,7 @@ def test_case_of_the_falls_short_suite_finds_its_plugin_and_changes_the_task_set
     assert task.settings["sensor_delay"] == suite.CASES["slippery_road"].settings["sensor_delay"]
 
 
-@pytest.mark.parametrize("name", ["wool_1000", "seeds"])
+@pytest.mark.parametrize("name", ["wool_1000", "seeds", "stick"])
 def test_recordings_of_a_case_with_its_own_horizon_match_the_current_prompts(suite: Any, name: str) -> None:
     case = suite.CASES[name]
     plugin, task, _, recordings = case.find()
