@@ -1,4 +1,4 @@
-"""Eight environments without a plugin, with descriptions such as users of ``rlgpt.design()`` write.
+"""Seven environments without a plugin, with descriptions such as users of ``rlgpt.design()`` write.
 
     python examples/design/worlds.py doorkey --llm openai/gpt-5 --folder runs/doorkey
     python examples/design/worlds.py doorkey --llm examples/design/transcripts/doorkey/0.jsonl
@@ -128,11 +128,6 @@ def adroit_door(render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
     return _robotics("AdroitHandDoor-v1", render_mode)
 
 
-def adroit_hammer(render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
-    """Make Gymnasium-Robotics' AdroitHandHammer: a hand picks up a hammer and drives a nail into a board."""
-    return _robotics("AdroitHandHammer-v1", render_mode)
-
-
 def _robotics(name: str, render_mode: str | None) -> gymnasium.Env[Any, Any]:
     import gymnasium_robotics
 
@@ -210,9 +205,6 @@ WORLDS = {
         settings={"selection_episodes": 30},
     ),
     "adroit_door": World(adroit_door, "Turn the latch with the handle and pull the door open.", success="success ever"),
-    "adroit_hammer": World(
-        adroit_hammer, "Pick up the hammer and drive the nail into the board.", success="success ever"
-    ),
     "breakout": World(
         breakout,
         "Break bricks: return the ball with the paddle and lose no life for as long as possible.",

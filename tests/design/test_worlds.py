@@ -24,7 +24,6 @@ NEEDS = {
     "lunar_lander": "Box2D",
     "fetch_slide": "gymnasium_robotics",
     "adroit_door": "gymnasium_robotics",
-    "adroit_hammer": "gymnasium_robotics",
     "breakout": "ale_py",
 }
 TELLS = {
@@ -54,10 +53,6 @@ TELLS = {
         28 numbers from -1 to 1
         200 primitive steps
         palm minus this point""",
-    "adroit_hammer": """
-        26 numbers from -1 to 1
-        200 primitive steps
-        dry friction (2.5 N)""",
     "breakout": """
         'noop', 'fire', 'right', 'left'
         in pixels from the top left of 84 x 84
