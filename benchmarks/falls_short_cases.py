@@ -179,9 +179,21 @@ CASES: Mapping[str, Case] = {
         horizon=300,
         selection_episodes=30,
     ),
+    "reeds": Case(
+        "minecraft/harvest_1_reeds_swampland",
+        "the policy observes the sugar cane, which code does not see: where to turn and walk, and how to aim",
+        {"tier": "paper"},
+        horizon=1500,
+        selection_episodes=30,
+    ),
     "fetch_slide": Case(
         "design/fetch_slide",
         "from where and how fast to hit the puck, so that it stops at the goal",
+        selection_episodes=30,
+    ),
+    "door": Case(
+        "design/adroit_door",
+        "how to move the arm and the wrist so that the fingers press the handle down and hold it, whatever the place",
         selection_episodes=30,
     ),
     "lunar_lander": Case(
