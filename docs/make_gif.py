@@ -1,7 +1,7 @@
 """Converts the video of a run to the GIF of the README.
 
-    rlgpt train task=kitchen/sequence_a iterations=1 folder=runs/picture llm.model=openai/gpt-5 python docs/make_gif.py
-    runs/picture docs/assets/run.gif
+    rlgpt train task=kitchen/sequence_a iterations=1 video=true folder=runs/picture llm.model=openai/gpt-5
+    python docs/make_gif.py runs/picture docs/assets/run.gif
 
 The video of a run shows the name of the active option on each frame. GIF files are large, so the script keeps every
 third frame of the video, at a smaller size and with 64 colours.
