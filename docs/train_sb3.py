@@ -150,7 +150,8 @@ def main() -> None:
     }
     PPO(policy, envs, **settings).learn(given.total_steps, callback=steps)
     last = steps.returns[-20:]
-    print(f"{steps.spent} primitive steps, mean reward of the last {len(last)} episodes {np.mean(last or [0]):.2f}")
+    mean = np.mean(last or [np.nan])
+    print(f"{steps.spent} primitive steps, mean reward of the last {len(last)} episodes {mean:.2f}")
 
 
 if __name__ == "__main__":

@@ -211,6 +211,8 @@ def test_resume_refuses_an_invalid_change_and_leaves_the_run_unchanged(rlgpt: Ca
         "task_settings.size=9": "cannot change its task_settings",
         "budgt=3": "'budget'",
         "budget=-1": "budget=-1",
+        "trainer=sac": "trainer.name was 'ppo' and is now 'sac'",
+        "hyperparameters.hidden=[32]": "hyperparameters.hidden was [64, 64] and is now [32]",
     }.items():
         status, _, err = rlgpt("resume", "here", change)
         assert status == 2, change
@@ -240,6 +242,12 @@ def test_sweep_continues_after_a_failed_run(rlgpt: Call) -> None:
     assert status == 0
     assert "grid/door" in out
     assert "grid/key" in Path("all.html").read_text()
+
+
+def test_sweep_over_no_values_is_an_error(rlgpt: Call) -> None:
+    status, _, err = rlgpt("train", "-m", "task=grid/key", "seed=range(0)", "hydra.sweep.dir=sweep")
+    assert status == 2
+    assert "the sweep has no runs" in err
 
 
 @pytest.mark.slow

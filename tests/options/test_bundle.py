@@ -35,6 +35,11 @@ def bundle() -> Bundle:
     )
 
 
+def test_folder_of_a_bundle_may_be_a_text(bundle: Bundle, tmp_path: Path) -> None:
+    save_bundle(bundle, f"{tmp_path}/go")
+    assert load_bundle(f"{tmp_path}/go") == bundle
+
+
 @given(st.lists(actions, max_size=4, unique_by=lambda a: a.name))
 def test_saved_bundle_is_loaded_unchanged(tmp_path_factory: pytest.TempPathFactory, drawn: list[CodedAction]) -> None:
     bundle = Bundle(actions=tuple(drawn))

@@ -225,6 +225,14 @@ def test_resumed_ppo_training_refuses_other_hyperparameters(tmp_path: Path) -> N
         train(tmp_path / "a", spec, budget=200, settings=Hyperparameters(hidden=(32,)))
 
 
+def test_resumed_ppo_training_uses_a_changed_learning_rate(tmp_path: Path) -> None:
+    spec = grid_spec(tmp_path / "count")
+    train(tmp_path / "a", spec, budget=100)
+    train(tmp_path / "a", spec, budget=2000, settings=Hyperparameters(learning_rate=0.02))
+    (group,) = Checkpoint.load(tmp_path / "a").optimizer["param_groups"]
+    assert group["lr"] == 0.02
+
+
 @pytest.mark.parametrize(
     "switched",
     [

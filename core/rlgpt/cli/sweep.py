@@ -41,7 +41,7 @@ def sweep(app: Hydra, overrides: Sequence[str], folder: Path) -> int:
 
     :param folder: the folder of the sweep.
     :returns: the highest exit status of the runs.
-    :raises ConfigError: Hydra refuses an override.
+    :raises ConfigError: Hydra refuses an override, or the sweep has no runs.
     """
     quoted = str(folder).replace("'", "\\'")
     there = f"hydra.sweep.dir='{quoted}'"
@@ -53,8 +53,11 @@ def sweep(app: Hydra, overrides: Sequence[str], folder: Path) -> int:
         raise type(interrupt)(
             f"interrupted; to continue, repeat the command with {shlex.quote(f'hydra.sweep.dir={folder}')}"
         ) from None
+    jobs = list(_jobs(batches))
+    if batches is not None and not jobs:
+        raise ConfigError("the sweep has no runs, because one of its settings has no values. Give each at least one.")
     say(f"sweep {folder}; rlgpt report {shlex.quote(str(folder))} compares its runs")
-    return max((job.return_value.exit_status for job in _jobs(batches)), default=0)
+    return max((job.return_value.exit_status for job in jobs), default=0)
 
 
 def hydra_job(config: Any) -> JobValue:

@@ -20,6 +20,11 @@ from rlgpt.runs import Run
 KEPT = ("task", "task_settings", "environment", "seed", "folder")
 """Settings that cannot change in an existing run."""
 
+_SHAPE = ("trainer.name", "hyperparameters.hidden", "hyperparameters.encoder")
+"""Settings that determine the shape of the policy. An existing run keeps them, because it loads the policies of its
+finished stages.
+"""
+
 PREPARED = tuple(f"environment.prepared.{name}" for name in ("task", "docs", "world"))
 """Fields of the prepared environment that cannot change in an existing run."""
 
@@ -76,7 +81,8 @@ def resume(context: LoopContext, spell: Spelling = keyword) -> LoopContext:
     """Open the existing run in the folder. If the configuration has changed, or if somebody else made the run, the
     current configuration is stored in the run's record with the user's seal.
 
-    :raises RunError: the folder contains a run of another task, seed, environment or team of agents.
+    :raises RunError: the folder contains a run of another task, seed, environment or team of agents, or a run whose
+        policy has another shape.
     """
     run = Run.open(context.run.folder)
     before, now = config_of(run), context.run.record.config
@@ -98,7 +104,7 @@ def begin_or_resume(context: LoopContext, spell: Spelling = keyword) -> LoopCont
 
 def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     parts = []
-    for key in ("task_id", "task_settings", "seed", *PREPARED, "agents.name"):
+    for key in ("task_id", "task_settings", "seed", *PREPARED, "agents.name", *_SHAPE):
         old, new = _at(before, key), _at(now, key)
         if old != new:
             parts.append(_difference(key, old, new))

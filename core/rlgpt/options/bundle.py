@@ -35,12 +35,12 @@ sources of the coded actions have at most 16 MiB together.
 """
 
 
-def save_bundle(bundle: Bundle, folder: Path) -> Path:
+def save_bundle(bundle: Bundle, folder: str | Path) -> Path:
     """Write ``bundle`` to ``folder``, completely or not at all. A bundle that already exists in ``folder`` is replaced.
 
     :raises BundleError: ``folder`` is a symbolic link, exists and contains no bundle, or cannot be written.
     """
-    _refuse_link(folder)
+    _refuse_link(folder := Path(folder))
     if folder.exists() and not Folder(folder, BundleError).exists(_MANIFEST):
         raise BundleError(f"{folder} exists and contains no bundle.json; choose an empty or new folder.")
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -72,14 +72,14 @@ def save_bundle(bundle: Bundle, folder: Path) -> Path:
     return folder
 
 
-def load_bundle(folder: Path) -> Bundle:
+def load_bundle(folder: str | Path) -> Bundle:
     """Read a bundle. The sources in a bundle are data until a sandbox runs them, so it is safe to load an untrusted
     bundle.
 
     :raises BundleError: the bundle is missing or too large, has another schema or an invalid name, or is or contains a
         symbolic link.
     """
-    _refuse_link(folder)
+    _refuse_link(folder := Path(folder))
     files = Folder(folder, BundleError)
     if not folder.is_dir() or not files.exists(_MANIFEST):
         raise BundleError(

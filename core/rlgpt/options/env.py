@@ -33,7 +33,7 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
     One decision of k primitive steps returns ``sum(gamma**i * r_i)`` (options, section 3 of the same paper), the newest
     observation, and in ``info``:
 
-    ``duration``        k >= 1, the number of primitive steps of this decision
+    ``duration``        k >= 1, the number of primitive steps of this decision; 0 in the info of a reset
     ``primitive_steps`` number of primitive steps of the episode, since the reset or :meth:`restore_episode`
     ``success``         bool: whether any of the k steps had ``info["success"]``, if the environment reports it
     ``action``, ``ended``   the chosen branch, and how it ended (:data:`rlgpt.domain.Ending`)

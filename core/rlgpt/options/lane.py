@@ -130,7 +130,7 @@ class Lane:
 
     def _first_report(self) -> Effects[dict[str, Any]]:
         self._choices = yield from self._find_choices()
-        return self._report(self._state.new_info(), self._choices)
+        return {**self._report(self._state.new_info(), self._choices), "duration": 0, "total_reward": 0.0}
 
     def _judged(self, info: Mapping[str, Any]) -> dict[str, Any]:
         """Return ``info`` with the answer of the sub-goal's predicate as ``success``. The context of the lane gets the

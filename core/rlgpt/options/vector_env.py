@@ -327,9 +327,7 @@ class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
             observation, _, _, _, info = yield Step(self.setup.idle)
         else:
             observation, info = yield Reset()
-        arrival = yield from self._beginning(lane, (observation, info), None)
-        arrival.info["duration"] = 0
-        return arrival
+        return (yield from self._beginning(lane, (observation, info), None))
 
     def _check_lanes(self, method: str, value: str, given: object) -> None:
         """Check the argument of a method that takes a value for each of some lanes."""

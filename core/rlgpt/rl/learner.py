@@ -151,7 +151,9 @@ class Learner:
         if self.imitation is not None:
             self.imitation.learn(self.network, self._descend, generator)
         if not all(bool(torch.isfinite(p).all()) for p in self.network.parameters()):
-            raise TrainerError("the policy's weights are no longer finite; lower learning_rate or correct the reward.")
+            raise TrainerError(
+                "the policy's weights are no longer finite; lower hyperparameters.learning_rate or correct the reward."
+            )
 
     def _advantages(self, rollout: Rollout) -> tuple[torch.Tensor, torch.Tensor]:
         """Advantages and value targets, both of shape ``[T, N]``, in units of the reward."""

@@ -86,11 +86,14 @@ def _names(axes: Mapping[str, tuple[tuple[str, ...] | None, ...]]) -> set[str]:
 
 def restore(checkpoint: Checkpoint, learner: PolicyLearner, generator: torch.Generator, folder: Path) -> None:
     fit(learner.network, checkpoint, folder)
+    rates = [group["lr"] for group in learner.optimizer.param_groups]
     try:
         learner.optimizer.load_state_dict(checkpoint.optimizer)
         generator.set_state(checkpoint.generator)
     except (ValueError, KeyError, RuntimeError, TypeError) as fault:
         raise TrainingFolderError(f"the optimiser's state in {folder} does not fit its policy: {fault}.") from fault
+    for group, rate in zip(learner.optimizer.param_groups, rates, strict=True):
+        group["lr"] = rate  # The user may have changed the learning rate; the checkpoint has the old one.
     if learner.imitation is not None and checkpoint.imitation is not None:
         learner.imitation.restore(checkpoint.imitation)
 

@@ -129,7 +129,9 @@ class OptionLearner(Learner):  # type: ignore[misc]
         if self.imitation is not None and stats is not None:
             self.imitation.learn(self.actor_critic.network, self._descend, None)
         if not all(bool(torch.isfinite(p).all()) for p in self.actor_critic.parameters()):
-            raise TrainerError("the policy's weights are no longer finite; lower learning_rate or correct the reward.")
+            raise TrainerError(
+                "the policy's weights are no longer finite; lower hyperparameters.learning_rate or correct the reward."
+            )
         if self.shared_status.iterations() == 0:
             self.save()
         self.shared_status.add(LEARNER, ITERATIONS)
