@@ -162,3 +162,15 @@ def test_stable_baselines3_checker_accepts_the_flat_view() -> None:
     pendulum = flat_view(extend(gym.make("Pendulum-v1"), [still("x", True)]))
     with pytest.warns(UserWarning, match=r"symmetric"):
         check_env(pendulum)
+
+
+def test_every_info_of_a_gymnasium_vector_has_the_duration_of_its_decision() -> None:
+    """In the step after the end of an episode, a vector only resets its environments."""
+    source = "def run():\n    for _ in range(50):\n        yield act(torque=0.0)\n"
+    turns = [CodedAction(name=name, doc="", source=source) for name in ("one", "two")]
+    vector = gym.vector.SyncVectorEnv(
+        [lambda: flat_view(extend(gym.make("Pendulum-v1"), turns, labels=["torque"], base_actions=()))] * 2
+    )
+    infos = [vector.reset(seed=0)[1], *(vector.step(np.zeros(2, np.int64))[4] for _ in range(6))]
+    assert [info["duration"].tolist() for info in infos] == [[0, 0], *[[50, 50]] * 4, [0, 0], [50, 50]]
+    assert all(info["total_reward"].shape == (2,) for info in infos)
