@@ -67,8 +67,8 @@ def _bound(port: int | None) -> socket.socket:
         except (OSError, OverflowError) as fault:
             listening.close()
             if port is not None:
-                reason = str(fault).rstrip(".")
-                raise ConfigError(f"--port {port} cannot be used: {reason}. Leave it out to take a free one.") from fault
+                why = str(fault).rstrip(".")
+                raise ConfigError(f"--port {port} cannot be used: {why}. Leave it out to take a free one.") from fault
         else:
             return listening
     raise ConfigError("no port of 127.0.0.1 is free.")
