@@ -25,19 +25,19 @@ ROWS = {"code": ("code alone", "#8a8f98", -0.14), "rlgpt": ("RL-GPT: code and le
 
 
 def read(path: Path) -> dict[str, dict[str, Mapping[str, Any]]]:
-    """Return the lines of each task of the results, by the name of the method or `margin`."""
+    """Return the lines of each task of the results, by the name of the method."""
     tasks: dict[str, dict[str, Mapping[str, Any]]] = {}
     for text in path.read_text().splitlines():
         line = json.loads(text)
         _, task, *row = line["name"].split("/")
         if len(row) == 1 and "interval" in line:
             tasks.setdefault(task, {})[row[0]] = line
-    return {task: rows for task, rows in tasks.items() if task != "all" and {*ROWS, "margin"} <= rows.keys()}
+    return {task: rows for task, rows in tasks.items() if task != "all" and ROWS.keys() <= rows.keys()}
 
 
 def draw(tasks: Mapping[str, Mapping[str, Mapping[str, Any]]], path: Path) -> None:
-    """Draw one line for each task, sorted by the margin of RL-GPT over its code."""
-    names = sorted(tasks, key=lambda task: tasks[task]["margin"]["value"])
+    """Draw one line for each task, sorted by the difference between RL-GPT and its code."""
+    names = sorted(tasks, key=lambda task: tasks[task]["rlgpt"]["value"] - tasks[task]["code"]["value"])
     figure, axes = pyplot.subplots(figsize=(7.6, 0.42 * len(names) + 1.0), layout="constrained")
     for row, (label, colour, offset) in ROWS.items():
         for place, name in enumerate(names):

@@ -213,6 +213,7 @@ def test_resume_refuses_an_invalid_change_and_leaves_the_run_unchanged(rlgpt: Ca
         "budget=-1": "budget=-1",
         "trainer=sac": "trainer.name was 'ppo' and is now 'sac'",
         "hyperparameters.hidden=[32]": "hyperparameters.hidden was [64, 64] and is now [32]",
+        "hyperparameters.encoder=impala": "hyperparameters.encoder was 'small' and is now 'impala'",
     }.items():
         status, _, err = rlgpt("resume", "here", change)
         assert status == 2, change

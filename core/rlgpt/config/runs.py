@@ -20,9 +20,9 @@ from rlgpt.runs import Run
 KEPT = ("task", "task_settings", "environment", "seed", "folder")
 """Settings that cannot change in an existing run."""
 
-_SHAPE = ("trainer.name", "hyperparameters.hidden", "hyperparameters.encoder")
-"""Settings that determine the shape of the policy. An existing run keeps them, because it loads the policies of its
-finished stages.
+_SHAPE = ("trainer.name", "trainer._target_", "trainer.width", "hyperparameters.hidden", "hyperparameters.encoder")
+"""Settings that determine the trainer and the shape of its policies. An existing run keeps them, because it loads the
+policies of its finished stages. A record of an earlier version may lack them, or may have the trainer ``object``.
 """
 
 PREPARED = tuple(f"environment.prepared.{name}" for name in ("task", "docs", "world"))
@@ -106,7 +106,8 @@ def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     parts = []
     for key in ("task_id", "task_settings", "seed", *PREPARED, "agents.name", *_SHAPE):
         old, new = _at(before, key), _at(now, key)
-        if old != new:
+        unknown = key in _SHAPE and old in (None, "object")
+        if old != new and not unknown:
             parts.append(_difference(key, old, new))
     return "; ".join(parts)
 

@@ -37,7 +37,7 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
     ``primitive_steps`` number of primitive steps of the episode, since the reset or :meth:`restore_episode`
     ``success``         bool: whether any of the k steps had ``info["success"]``, if the environment reports it
     ``action``, ``ended``   the chosen branch, and how it ended (:data:`rlgpt.domain.Ending`)
-    ``total_reward``    the sum of the rewards of the k steps, without discount
+    ``total_reward``    the sum of the rewards of the k steps, without discount; 0 in the info of a reset
     ``predicates``      name -> bool, if there are coded predicates
     ``metrics``, ``score``  the values for the episode so far, if the task declares them (:class:`rlgpt.domain.Metric`)
     ``action_mask``     int8, shape (branches,): 1 for each branch that may start now
