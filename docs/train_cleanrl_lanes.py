@@ -179,7 +179,8 @@ def main() -> None:
                 nn.utils.clip_grad_norm_(agent.parameters(), 0.5)
                 optimizer.step()
         last = returns[-100:]
-        print(f"{spent} primitive steps, mean reward of the last {len(last)} episodes {np.mean(last or [np.nan]):.2f}")
+        mean = f"{np.mean(last):.2f}" if last else "unknown"
+        print(f"{spent} primitive steps, mean reward of the last {len(last)} episodes {mean}")
     env.close()
 
 

@@ -150,8 +150,8 @@ def main() -> None:
     }
     PPO(policy, envs, **settings).learn(given.total_steps, callback=steps)
     last = steps.returns[-20:]
-    mean = np.mean(last or [np.nan])
-    print(f"{steps.spent} primitive steps, mean reward of the last {len(last)} episodes {mean:.2f}")
+    mean = f"{np.mean(last):.2f}" if last else "unknown"
+    print(f"{steps.spent} primitive steps, mean reward of the last {len(last)} episodes {mean}")
 
 
 if __name__ == "__main__":
