@@ -35,7 +35,7 @@ def bundle() -> Bundle:
     )
 
 
-def test_folder_of_a_bundle_may_be_a_text(bundle: Bundle, tmp_path: Path) -> None:
+def test_folder_of_a_bundle_may_be_a_string(bundle: Bundle, tmp_path: Path) -> None:
     save_bundle(bundle, f"{tmp_path}/go")
     assert load_bundle(f"{tmp_path}/go") == bundle
 

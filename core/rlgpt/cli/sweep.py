@@ -55,7 +55,7 @@ def sweep(app: Hydra, overrides: Sequence[str], folder: Path) -> int:
         ) from None
     jobs = list(_jobs(batches))
     if batches is not None and not jobs:
-        raise ConfigError("the sweep has no runs, because one of its settings has no values. Give each at least one.")
+        raise ConfigError("the sweep has no runs, because a setting has no values. Give each setting a value.")
     say(f"sweep {folder}; rlgpt report {shlex.quote(str(folder))} compares its runs")
     return max((job.return_value.exit_status for job in jobs), default=0)
 
